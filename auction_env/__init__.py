@@ -1,0 +1,62 @@
+"""auction_env: exact, fast environments for imperfect-information bidding.
+
+``from auction_env import auction_poker_v0`` gives a game's PettingZoo module, with ``env(**settings)`` and
+``raw_env(**settings)``; every game in ``auction_env.games`` has one, named after it and its version.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import pettingzoo
+
+from auction_env.aec import AuctionEnv, make_env
+from auction_env.games import available, get_game
+from auction_env.games.contract import IllegalActionError, SettingsError, SetupError
+from auction_env.games.hands import describe, high_rank, low_rank
+from auction_env.record import RecordError, make_record, replay
+from auction_env.table import Table
+
+__version__ = "0.1.0"
+__all__ = [
+    "IllegalActionError",
+    "RecordError",
+    "SettingsError",
+    "SetupError",
+    "Table",
+    "available",
+    "describe",
+    "get_game",
+    "high_rank",
+    "low_rank",
+    "make_record",
+    "replay",
+]
+
+
+def _environment_module(name: str) -> ModuleType:
+    """The module ``auction_env.<game>_v<version>`` in the form that PettingZoo's environments have."""
+    game = get_game(name)
+    module = ModuleType(f"{__name__}.{game.NAME}_v{game.VERSION}", f"PettingZoo environments of {game.TITLE}.")
+    module.__dict__.update(env=partial(make_env, name), raw_env=partial(AuctionEnv, name), game=game)
+    return module
+
+
+def _register() -> None:
+    """Make every game importable by its environment's name and known to ``pettingzoo.make``."""
+    for name in available():
+        module = _environment_module(name)
+        short = module.__name__.rpartition(".")[2]
+        sys.modules[module.__name__] = module
+        globals()[short] = module
+        pettingzoo.register("aec", f"auction_env/{short.replace('_v', '-v')}", f"{module.__name__}:env")
+
+
+_register()
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"auction_env has no {name!r}; environments: {', '.join(n for n in globals() if '_v' in n)}")

@@ -1,0 +1,206 @@
+"""PettingZoo's AEC interface: one agent a seat, asked in turn, over one ``Table``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import gymnasium.spaces as spaces
+import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from auction_env.games.contract import Game, IllegalActionError, Piece
+from auction_env.record import make_record
+from auction_env.render import draw, text
+from auction_env.table import Table
+
+RENDER_MODES = ("ansi", "human", "rgb_array")
+
+
+class AuctionEnv(AECEnv):
+    """A match as a PettingZoo AEC environment (the raw one, without PettingZoo's wrappers).
+
+    Seats are the agents ``player_0``, ``player_1``, ... Bids and declarations, which are simultaneous, are asked seat by
+    seat, clockwise from the dealer; nothing that anyone sees changes until the last is in. A seat's observation is
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; its info carries the mask too. The reward is
+    the chips won or lost in a deal, given to all seats when it ends (A14). Seats that can no longer be dealt in terminate;
+    all do when the match is over.
+
+    Args:
+        game: a game's name or module.
+        render_mode: None, "ansi" (``render`` returns text), "human" (prints it) or "rgb_array" (returns a picture).
+        reveal: ``render`` shows everything, not just what the acting seat may see.
+        settings: the game's settings.
+
+    Raises:
+        SettingsError: a setting is unknown or makes no sense.
+        ValueError: there is no such game or render mode.
+    """
+
+    def __init__(
+        self, game: str | Game | ModuleType, *, render_mode: str | None = None, reveal: bool = False, **settings: Any
+    ) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode is {render_mode!r}: it must be None or one of {', '.join(RENDER_MODES)}")
+        self.table = Table(game, settings)
+        self.render_mode = render_mode
+        self.reveal = reveal
+        name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
+        self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
+        self.possible_agents = [f"player_{seat}" for seat in range(self.table.settings.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        shape, actions = (self.table.observation_size,), len(self.table.action_names)
+        self._observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0.0, 1.0, shape, np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8)."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Discrete; ``action_name`` says what each index is."""
+        return self._action_spaces[agent]
+
+    def action_name(self, action: int) -> str:
+        """Name of an action index, such as ``"bid 2"`` or ``"pick As"``."""
+        return self.table.action_names[action]
+
+    def action_table(self) -> tuple[str, ...]:
+        """Name of every action, by index."""
+        return self.table.action_names
+
+    def observation_layout(self) -> tuple[Piece, ...]:
+        """The pieces of the flat observation, in order."""
+        return self.table.game.pieces(self.table.settings)
+
+    def observe_named(self, agent: str) -> dict[str, np.ndarray]:
+        """An agent's observation as named arrays."""
+        return self.table.observe_named(self._seats[agent])
+
+    def record(self, agent: str | None = None) -> dict[str, Any]:
+        """The match so far as plain data (see ``auction_env.record``); for one agent, without what it may not know."""
+        return make_record(self.table, None if agent is None else self._seats[agent])
+
+    # --- the AEC interface ---
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a match and deal; arguments and errors as ``Table.reset``."""
+        self.table.reset(seed, options)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self._select_next()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent has seen and done, and its mask; fresh arrays."""
+        seat = self._seats[agent]
+        return {"observation": self.table.observe(seat), "action_mask": self.table.mask(seat)}
+
+    def step(self, action: Any) -> None:
+        """Act for ``agent_selection``. An illegal action raises IllegalActionError and changes nothing."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            if self.agents:
+                self._refresh_infos()
+            return
+        result = self.table.act(action)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        if result is not None:
+            for name in self.agents:
+                self.rewards[name] = float(result[self._seats[name]])
+            if not self.table.match_over:
+                self.table.next_deal()
+            dealt_in = self.table.deals[-1].dealt_in
+            for name in self.agents:
+                self.terminations[name] = self.table.match_over or self._seats[name] not in dealt_in
+        self._select_next()
+        self._accumulate_rewards()
+        if result is not None:
+            self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
+
+    def _select_next(self) -> None:
+        seat = self.table.to_act
+        self.agent_selection = self.possible_agents[self._seats[self.agents[0]] if seat is None else seat]
+        self._refresh_infos()
+
+    def _refresh_infos(self) -> None:
+        acting = self.table.to_act
+        self.infos = {}
+        for agent in self.agents:
+            seat = self._seats[agent]
+            self.infos[agent] = {"action_mask": self.table.mask(seat)}
+            if seat == acting:
+                self.infos[agent].update(self.table.info(seat))
+
+    def render(self) -> str | np.ndarray | None:
+        """The table as the acting seat may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
+        if self.render_mode is None:
+            return None
+        seat = None if self.reveal else self._viewer()
+        view = self.table.view(seat)
+        if self.render_mode == "rgb_array":
+            return draw(view)
+        picture = text(view, seat)
+        if self.render_mode == "ansi":
+            return picture
+        print(picture, flush=True)
+        return None
+
+    def _viewer(self) -> int:
+        """The acting seat; the agent selected when nobody is to act."""
+        seat = self.table.to_act
+        return self._seats[self.agent_selection] if seat is None else seat
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    def __repr__(self) -> str:
+        return f"{self.metadata['name']}({self.table.settings})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AuctionEnv:
+        twin = copy.copy(self)
+        twin.table = self.table.clone()
+        for name in ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos"):
+            if name in self.__dict__:
+                setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+        for name in ("_observation_spaces", "_action_spaces"):
+            setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+        return twin
+
+
+def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
+    """The environment with PettingZoo's wrappers: an illegal move ends the match for all, the mover pays the reserve.
+
+    Arguments and errors as ``AuctionEnv``; the raw environment raises IllegalActionError instead.
+    """
+    env: AECEnv = AuctionEnv(game, **arguments)
+    penalty = getattr(env.unwrapped.table.settings, "reserve", env.unwrapped.table.settings.starting_chips)  # type: ignore[attr-defined]
+    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=-float(penalty))
+    env = wrappers.AssertOutOfBoundsWrapper(env)
+    return wrappers.OrderEnforcingWrapper(env)
+
+
+__all__ = ["AuctionEnv", "IllegalActionError", "make_env"]

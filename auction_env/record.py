@@ -1,0 +1,183 @@
+"""Records of matches: plain JSON-able data, replayed to the same digest; for one seat, without what it may not know."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from auction_env.batch import kernels
+from auction_env.games import get_game
+from auction_env.games.cards import CardError, complete_deck, names_of
+from auction_env.games.contract import Game, IllegalActionError, SettingsError, make_settings
+from auction_env.table import DealLog, Table
+
+FORMAT = "auction_env.record/1"
+HIDDEN = "??"
+
+
+class RecordError(ValueError):
+    """A record is malformed, for one seat only, or does not replay; the message says where."""
+
+
+def make_record(table: Table, seat: int | None = None) -> dict[str, Any]:
+    """The match so far as plain data: settings, seed, and for each deal its set-up, actions and result.
+
+    Args:
+        table: a table.
+        seat: leave out what this seat may not know: the seed, generators, unseen cards, hidden actions of others.
+
+    Returns:
+        dict: ``json.dumps`` takes it as it is. A whole record carries its ``digest``.
+    """
+    if seat is not None and not 0 <= seat < table.settings.num_players:
+        raise RecordError(f"there is no seat {seat}: seats are 0 to {table.settings.num_players - 1}")
+    record: dict[str, Any] = {
+        "format": FORMAT,
+        "game": table.game.NAME,
+        "version": table.game.VERSION,
+        "settings": _plain_settings(table.settings),
+        "seed": table.seed if seat is None else None,
+        "seat": seat,
+        "deals": [_deal_record(table, log, seat) for log in table.deals],
+    }
+    if seat is None:
+        record["digest"] = digest(record)
+    return record
+
+
+def _plain_settings(settings: Any) -> dict[str, Any]:
+    values = dataclasses.asdict(settings)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _deal_record(table: Table, log: DealLog, seat: int | None) -> dict[str, Any]:
+    row = (table.states if log.final is None else log.final)[0]
+    deck = names_of(log.deck).split()
+    if seat is not None:
+        deck = [card if seen else HIDDEN for card, seen in zip(deck, table.game.visible_deck(row, seat), strict=True)]
+    public_until = len(log.actions) - table.game.pending(row)
+    return {
+        "dealer": log.dealer,
+        "dealt_in": log.dealt_in,
+        "stacks": log.stacks,
+        "carried_pot": log.carried_pot,
+        "deck": " ".join(deck),
+        "given": log.given if seat is None else None,
+        "generator": f"{log.generator:016x}" if seat is None else None,
+        "actions": [
+            _action_record(table, actor, action, seat in (None, actor), place < public_until)
+            for place, (actor, action) in enumerate(log.actions)
+        ],
+        "award": log.award,
+        "net": log.net,
+        "carried_out": log.carried_out,
+    }
+
+
+def _action_record(table: Table, actor: int, action: int, known: bool, public: bool) -> list[Any]:
+    name = table.action_names[action]
+    if known or (public and table.game.public_name(table.settings, action) == name):
+        return [actor, action, name]
+    return [actor, None, table.game.public_name(table.settings, action) if public else "hidden"]
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """Hex SHA-256 of what was dealt, done and won: equal for equal matches, whichever interface played them."""
+    deals = [
+        {
+            **{name: deal[name] for name in ("dealer", "stacks", "carried_pot", "deck", "award", "net", "carried_out")},
+            "actions": [action[:2] for action in deal["actions"]],
+        }
+        for deal in record["deals"]
+    ]
+    content = {"deals": deals, **{name: record[name] for name in ("game", "version", "settings")}}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None) -> Table:
+    """Play a whole record again, checking deck, legality and result of each deal on the way.
+
+    Args:
+        record: as ``make_record`` gives it (or read from its JSON).
+        game: the game module, for games that are not in this package.
+
+    Returns:
+        Table: in the state the record ends in; ``make_record(table)["digest"]`` equals the record's.
+
+    Raises:
+        RecordError: naming the deal and what is wrong with it.
+    """
+    table = _open_record(record, game)
+    for number, deal in enumerate(record["deals"]):
+        where = f"deal {number + 1}"
+        try:
+            _replay_deal(table, deal, number)
+        except RecordError as error:
+            raise RecordError(f"{where}: {error}") from None
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+            detail = str(error) if isinstance(error, (IllegalActionError, CardError)) else f"{type(error).__name__}: {error}"
+            raise RecordError(f"{where}: {detail}") from error
+    found = make_record(table)["digest"]
+    if record.get("digest") not in (None, found):
+        raise RecordError(f"the record says digest {record['digest']!r}, but replays to {found!r}")
+    return table
+
+
+def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> Table:
+    if not isinstance(record, Mapping) or record.get("format") != FORMAT:
+        found = record.get("format") if isinstance(record, Mapping) else type(record).__name__
+        raise RecordError(f"format is {found!r}: this version reads {FORMAT!r}")
+    if record.get("seat") is not None:
+        raise RecordError(f"this record is for seat {record['seat']} only: it lacks what others held and cannot be replayed")
+    try:
+        module = get_game(game if game is not None else str(record.get("game")))
+        settings = {k: tuple(v) if isinstance(v, list) else v for k, v in dict(record["settings"]).items()}
+        table = Table(module, make_settings(module, settings))
+    except (KeyError, TypeError, ValueError, SettingsError) as error:
+        raise RecordError(f"settings: {error}") from error
+    if record.get("version") != module.VERSION:
+        raise RecordError(f"version is {record.get('version')!r}: these rules are {module.NAME} version {module.VERSION}")
+    if not isinstance(record.get("deals"), list):
+        raise RecordError("deals is missing: it must be a list")
+    table.seed = record.get("seed")
+    return table
+
+
+def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
+    row, n = table.states[0], table.settings.num_players
+    calls = kernels(table.game)
+    if number == 0:
+        calls.new_match(table.states, 0)
+        row.stacks[:n] = deal["stacks"]
+        row.carried_pot = deal["carried_pot"]
+        row.total_chips = int(row.stacks[:n].sum()) + int(row.carried_pot)
+    else:
+        if row.match_over or row.to_act >= 0:
+            raise RecordError("the match was over before it" if row.match_over else "the deal before it is not finished")
+        row.deal_number += 1
+    if deal["stacks"] != row.stacks[:n].tolist() or deal["carried_pot"] != row.carried_pot:
+        raise RecordError("stacks and carried_pot differ from what the deal before left")
+    row.dealer = deal["dealer"]
+    deck, given = complete_deck(deal["deck"], table.settings.num_ranks, table.settings.num_suits)
+    if deal.get("generator") is not None:
+        given = deal["given"]
+        row.rng = np.uint64(int(deal["generator"], 16))
+    row.deck[: len(deck)] = deck
+    generator = int(row.rng)
+    calls.deal(table.states, 0, given)
+    if row.deck[: len(deck)].tolist() != deck:
+        raise RecordError("the deck is not what its generator deals")
+    table._begin_deal(given, generator)
+    for actor, action, *_ in deal["actions"]:
+        if actor != table.to_act:
+            raise RecordError(f"seat {actor} acts, but seat {table.to_act} is to act")
+        table.act(action)
+    log = table.deals[-1]
+    if deal["award"] != log.award or deal["net"] != log.net:
+        raise RecordError(f"award {deal['award']} and net {deal['net']}, but the rules give {log.award} and {log.net}")
