@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-import gymnasium.spaces as spaces
 import numpy as np
+from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
@@ -23,11 +23,11 @@ RENDER_MODES = ("ansi", "human", "rgb_array")
 class AuctionEnv(AECEnv):
     """A match as a PettingZoo AEC environment (the raw one, without PettingZoo's wrappers).
 
-    Seats are the agents ``player_0``, ``player_1``, ... Bids and declarations, which are simultaneous, are asked seat by
+    Seats are the agents ``player_0``, ``player_1``, ... Choices that are simultaneous by the rules are asked seat by
     seat, clockwise from the dealer; nothing that anyone sees changes until the last is in. A seat's observation is
-    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; its info carries the mask too. The reward is
-    the chips won or lost in a deal, given to all seats when it ends (A14). Seats that can no longer be dealt in terminate;
-    all do when the match is over.
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; its info carries the mask too. The
+    reward is the chips won or lost in a deal, given to all seats when it ends (A14). Seats that can no longer be dealt
+    in terminate; all do when the match is over.
 
     Args:
         game: a game's name or module.

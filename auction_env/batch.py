@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 
-from auction_env.games import cards, get_game
-from auction_env.games.contract import Game, IllegalActionError, make_settings
+from auction_env.games import cards
+from auction_env.games.contract import Game
 from auction_env.kernel import kernel, source_digest
 
 MAX_SEED = 2**63 - 1
@@ -41,12 +40,12 @@ class Kernels:
 
 
 @cache
-def kernels(game: Game | ModuleType) -> Kernels:
+def kernels(game: Any) -> Kernels:
     """The compiled loops of a game; machine code is made on first call and kept on disk."""
-    source = Path(sys.modules[game.__name__].__file__ or "")  # type: ignore[union-attr]
+    source = Path(sys.modules[game.__name__].__file__ or "")
     owner = f"{game.NAME}_{source_digest(source)}"
-    new_match, deal, next_deal = game.new_match, game.deal, game.next_deal  # type: ignore[union-attr]
-    legal, act, observe, resample = game.legal, game.act, game.observe, game.resample  # type: ignore[union-attr]
+    new_match, deal, next_deal = game.new_match, game.deal, game.next_deal
+    legal, act, observe, resample = game.legal, game.act, game.observe, game.resample
     seed_generator, draw_below = cards.seed_generator, cards.draw_below
 
     @kernel(owner=owner)

@@ -19,7 +19,7 @@ from numba.core.caching import FunctionCache
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
-if numba.config.DISABLE_JIT:
+if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     # The generator's arithmetic is modulo 2**64; compiled code wraps silently, numpy scalars warn.
     np.seterr(over="ignore")
 
@@ -43,7 +43,7 @@ def kernel(function: Callable[..., Any] | None = None, *, owner: str = "", paral
         # Distinct names give distinct symbols and cache files to closures made by one factory for several games.
         function.__qualname__ = f"{function.__qualname__}.{owner}".replace("<locals>", "l")
     compiled = numba.njit(parallel=parallel, **_OPTIONS)(function)
-    if not numba.config.DISABLE_JIT:
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         compiled._cache = _SourceKeyedCache(function, owner)
     return compiled
 

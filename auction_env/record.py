@@ -121,7 +121,9 @@ def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None) -> 
         except RecordError as error:
             raise RecordError(f"{where}: {error}") from None
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            detail = str(error) if isinstance(error, (IllegalActionError, CardError)) else f"{type(error).__name__}: {error}"
+            detail = (
+                str(error) if isinstance(error, (IllegalActionError, CardError)) else f"{type(error).__name__}: {error}"
+            )
             raise RecordError(f"{where}: {detail}") from error
     found = make_record(table)["digest"]
     if record.get("digest") not in (None, found):
@@ -134,7 +136,9 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
         found = record.get("format") if isinstance(record, Mapping) else type(record).__name__
         raise RecordError(f"format is {found!r}: this version reads {FORMAT!r}")
     if record.get("seat") is not None:
-        raise RecordError(f"this record is for seat {record['seat']} only: it lacks what others held and cannot be replayed")
+        raise RecordError(
+            f"this record is for seat {record['seat']} only: it lacks what others held and cannot be replayed"
+        )
     try:
         module = get_game(game if game is not None else str(record.get("game")))
         settings = {k: tuple(v) if isinstance(v, list) else v for k, v in dict(record["settings"]).items()}
@@ -142,7 +146,9 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
     except (KeyError, TypeError, ValueError, SettingsError) as error:
         raise RecordError(f"settings: {error}") from error
     if record.get("version") != module.VERSION:
-        raise RecordError(f"version is {record.get('version')!r}: these rules are {module.NAME} version {module.VERSION}")
+        raise RecordError(
+            f"version is {record.get('version')!r}: these rules are {module.NAME} version {module.VERSION}"
+        )
     if not isinstance(record.get("deals"), list):
         raise RecordError("deals is missing: it must be a list")
     table.seed = record.get("seed")
@@ -159,7 +165,9 @@ def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
         row.total_chips = int(row.stacks[:n].sum()) + int(row.carried_pot)
     else:
         if row.match_over or row.to_act >= 0:
-            raise RecordError("the match was over before it" if row.match_over else "the deal before it is not finished")
+            raise RecordError(
+                "the match was over before it" if row.match_over else "the deal before it is not finished"
+            )
         row.deal_number += 1
     if deal["stacks"] != row.stacks[:n].tolist() or deal["carried_pot"] != row.carried_pot:
         raise RecordError("stacks and carried_pot differ from what the deal before left")

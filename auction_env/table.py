@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -42,14 +42,14 @@ class DealLog:
 
 
 @cache
-def _names(game: Game | ModuleType, settings: Any) -> tuple[str, ...]:
-    return game.action_names(settings)  # type: ignore[union-attr]
+def _names(game: Any, settings: Any) -> tuple[str, ...]:
+    return game.action_names(settings)
 
 
 class Table:
     """A table of ``game`` with ``settings`` (keyword values, or the game's Settings).
 
-    Nothing is dealt before ``reset``. The truth is in ``state``, one row of the game's STATE; everything else is derived.
+    Nothing is dealt before ``reset``. The truth is in ``state``, one row of the game's STATE; the rest is derived.
 
     Raises:
         ValueError: there is no such game.
@@ -186,7 +186,9 @@ class Table:
         """Deal the next deal of the match. Raises SetupError while a deal is on or when the match is over."""
         row = self.states[0]
         if row.to_act >= 0 or row.match_over:
-            raise SetupError("there is no next deal: " + ("a deal is being played" if row.to_act >= 0 else "the match is over"))
+            raise SetupError(
+                "there is no next deal: " + ("a deal is being played" if row.to_act >= 0 else "the match is over")
+            )
         generator = int(row.rng)
         self._kernels.next_deal(self.states, 0)
         self._begin_deal(0, generator)
@@ -280,7 +282,8 @@ class Table:
             action = action[()]
         if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
             raise IllegalActionError(
-                f"action is {action!r}: give an integer from 0 to {len(self.action_names) - 1}; legal now: {self._legal_names()}"
+                f"action is {action!r}: give an integer from 0 to {len(self.action_names) - 1}; "
+                f"legal now: {self._legal_names()}"
             )
         return int(action)
 
@@ -289,7 +292,9 @@ class Table:
             return "the deal is over: nobody is to act"
         known = 0 <= index < len(self.action_names)
         what = f"{self.action_names[index]!r} ({index})" if known else f"{index}, which is no action,"
-        return f"{what} is not legal for player_{self.to_act} in the {self.phase} phase; legal now: {self._legal_names()}"
+        return (
+            f"{what} is not legal for player_{self.to_act} in the {self.phase} phase; legal now: {self._legal_names()}"
+        )
 
     def _legal_names(self) -> str:
         return ", ".join(f"{self.action_names[action]!r} ({action})" for action in self.legal()) or "nothing"
@@ -311,8 +316,8 @@ class Table:
         """A copy in which all that a seat cannot know is drawn anew, uniformly among what it cannot tell apart.
 
         Unseen cards are dealt again, pending hidden choices of the others are drawn uniformly from the legal ones, and
-        the copy's generator starts from ``seed`` (an integer, or a generator that gives one). The account of the deal is
-        not carried over: it would betray the true cards.
+        the copy's generator starts from ``seed`` (an integer, or a generator that gives one). The account of the deal
+        is not carried over: it would betray the true cards.
         """
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(0, 2**63))
@@ -326,5 +331,3 @@ def _option_int(name: str, value: Any, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise SetupError(f"{name} is {value!r}: it must be an integer from {low} to {high}")
     return int(value)
-
-

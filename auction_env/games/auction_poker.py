@@ -62,7 +62,9 @@ class Settings:
     num_ranks: int = setting(13, "ranks in the deck, 1 to 13, the highest: 3 means Q K A")
     num_suits: int = setting(4, "suits in the deck, 1 to 4, the first of c d h s")
     num_deals: int = setting(1, "deals in a match, 1 to 1000000 (A2)")
-    starting_chips: int = setting(None, "chips of each seat when a match starts, at least the reserve, the default (A2)")
+    starting_chips: int = setting(
+        None, "chips of each seat when a match starts, at least the reserve, the default (A2)"
+    )
     final_carry: str = setting("split", "a pot carried out of a match's last deal: 'split' or 'keep' (A13)")
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ class Settings:
             )
         if self.hole_cards + self.num_auctions > MAX_HAND:
             raise SettingsError(
-                f"hole_cards {self.hole_cards} + num_auctions {self.num_auctions} is more than {MAX_HAND} cards a seat, "
+                f"hole_cards {self.hole_cards} + num_auctions {self.num_auctions} is more than {MAX_HAND} cards, "
                 "the most that a hand is ranked on: lower one of them"
             )
         if self.starting_chips is None:
@@ -234,12 +236,16 @@ def pieces(settings: Settings) -> tuple[Piece, ...]:
         Piece("row", (52,), "cards on the table, by card index"),
         Piece("picks", (auctions, n, _CARD), "the card each seat took in each auction: 13 ranks, then 4 suits"),
         Piece("bids", (auctions, n, settings.max_bid), "each seat's bid in each auction, once revealed; own at once"),
-        Piece("bets", (n, settings.max_raises + 2, 5), "each seat's betting actions in order: check bet call raise fold"),
+        Piece(
+            "bets", (n, settings.max_raises + 2, 5), "each seat's betting actions in order: check bet call raise fold"
+        ),
         Piece("bet_level", (settings.max_raises + 2,), "how many bets and raises have been made"),
         Piece("opener", (n,), "the seat that opened the betting"),
         Piece("folded", (n,), "seats that folded"),
         Piece("declared", (n, 3), "low, high, both: once revealed; own at once"),
-        Piece("high_made", (n, 9), "category of the high hand: own cards; of others the exposed ones, finished auctions"),
+        Piece(
+            "high_made", (n, 9), "category of the high hand: own cards; of others the exposed ones, finished auctions"
+        ),
         Piece("low_ranks", (13,), "ranks of the own best low hand, ace first"),
         Piece("low_made", (6,), "category of the own best low hand"),
         Piece("tie_place", (n,), "place of each seat in the order of equal bids, over n - 1", fraction=True),
@@ -351,7 +357,7 @@ def exposed_set(s: Any, seat: Any) -> Any:
 
 @inner
 def legal(s: Any, out: Any) -> Any:
-    """Write the legal actions of ``s.to_act`` to ``out``; return how many (A3, A4, A6, A8). Zero when the deal is over."""
+    """Write the legal actions of ``s.to_act``; return how many, none when the deal is over (A3, A4, A6, A8)."""
     if s.phase == BID:
         for bid in range(s.max_bid):
             out[bid] = BID_0 + 1 + bid
@@ -793,7 +799,7 @@ def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
 
 @inner
 def resample(s: Any, me: Any) -> None:
-    """Draw anew, with ``s.rng``, all that seat ``me`` cannot know: unseen cards, uniformly; pending choices of others."""
+    """Draw anew, with ``s.rng``, what seat ``me`` cannot know: unseen cards, uniformly; others' pending choices."""
     size = s.num_ranks * s.num_suits
     for place in range(size - 1):
         if _deck_place_seen(s, me, place):
@@ -853,7 +859,10 @@ def visible_deck(s: Any, seat: int) -> list[bool]:
 def view(s: Any, seat: int | None) -> TableView:
     """The table as a seat sees it; with None, everything."""
     rows_up = min(int(s.auction) + 1, int(s.num_auctions))
-    titles = {BID: f"auction {rows_up} of {s.num_auctions}: bidding", PICK: f"auction {rows_up} of {s.num_auctions}: picking"}
+    titles = {
+        BID: f"auction {rows_up} of {s.num_auctions}: bidding",
+        PICK: f"auction {rows_up} of {s.num_auctions}: picking",
+    }
     phase = titles.get(int(s.phase), {BET: "betting", DECLARE: "declaring", OVER: "deal over"}.get(int(s.phase), ""))
     lines = [f"Deal {s.deal_number + 1} of {s.num_deals}. Reserve {s.reserve}."]
     if s.carried_in:
@@ -958,7 +967,12 @@ def _narrate_award(after: Any) -> list[str]:
                 f"holding {names_of(cards_of(hole_set(after, seat)))}: "
                 f"high {describe_high(int(after.high[seat]))}; low {describe_low(int(after.low[seat]))}."
             )
-    words = {WON_ALL: "wins both ways", WON_HIGH: "wins high", WON_LOW: "wins low", BOTH_FAILED: "fails to win both ways"}
+    words = {
+        WON_ALL: "wins both ways",
+        WON_HIGH: "wins high",
+        WON_LOW: "wins low",
+        BOTH_FAILED: "fails to win both ways",
+    }
     for seat in range(after.num_players):
         if after.verdict[seat]:
             share = f" and gets {after.award[seat]}" if after.award[seat] else ""

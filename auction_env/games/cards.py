@@ -1,8 +1,8 @@
 """Cards, their notation, and each table's own generator of chance.
 
-A card is an index from 0 (``2c``) to 51 (``As``): four times the rank's place in ``23456789TJQKA`` plus the suit's place
-in ``cdhs``. A set of cards is one unsigned 64-bit integer with a lane of 16 bits per suit, clubs lowest; bit ``r`` of a
-lane is rank ``r``.
+A card is an index from 0 (``2c``) to 51 (``As``): four times the rank's place in ``23456789TJQKA`` plus the suit's
+place in ``cdhs``. A set of cards is one unsigned 64-bit integer with a lane of 16 bits per suit, clubs lowest; bit
+``r`` of a lane is rank ``r``.
 """
 
 from __future__ import annotations

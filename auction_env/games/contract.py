@@ -4,8 +4,8 @@ A game is one module in ``auction_env/games/``: constants, settings, the state o
 functions that deal, say what is legal, act and observe. Everything else (table, batch, PettingZoo and learning
 interfaces, records, pictures) works from these names alone, so a new game edits nothing but its own file.
 
-States are rows of one numpy structured dtype. Functions marked *compiled* are decorated with ``kernel.inner``; they take
-one row ``s`` and write to it by field (``s.pot += 1``).
+States are rows of one numpy structured dtype. Functions marked *compiled* are decorated with ``kernel.inner``; they
+take one row ``s`` and write to it by field (``s.pot += 1``).
 """
 
 from __future__ import annotations
@@ -112,7 +112,9 @@ class Game(Protocol):
     new_match: Callable[[Any], None]  # stacks, dealer; nothing dealt. Draws from s.rng
     deal: Callable[[Any, int], None]  # the next deal; the first so many cards of s.deck are given
     next_deal: Callable[[Any], None]  # pass the deal and deal; only when not s.match_over
-    legal: Callable[[Any, Any], int]  # write the legal actions, ascending or not; their number (0 when the deal is over)
+    legal: Callable[
+        [Any, Any], int
+    ]  # write the legal actions, ascending or not; their number (0 when the deal is over)
     act: Callable[[Any, int], None]  # apply a legal action of s.to_act
     observe: Callable[[Any, int, Any, float], None]  # seat, out (zeroed, flat), the value of a full fraction
     resample: Callable[[Any, int], None]  # redraw what the seat may not know, uniformly, with s.rng

@@ -59,7 +59,7 @@ def _groups(cards: Any) -> Any:
 @inner
 def _pack(ranks: Any, places: Any) -> Any:
     """The ``places`` highest ranks of a set, four bits each, counted from 1; zero where there are too few."""
-    key = 0
+    key: Any = 0
     for _ in range(places):
         key <<= 4
         if ranks:

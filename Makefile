@@ -1,0 +1,35 @@
+# `make train` and `make test` set everything up first. Both work on a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+CONFIG ?= configs/auction_poker.toml
+JOBS ?= 2
+.PHONY: help setup train test test-all lint clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+setup: $(VENV)/.ready  ## a virtual environment with everything in it
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev]'
+	touch $@
+
+train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
+	$(PY) train.py $(CONFIG)
+
+test: setup lint  ## lint, types, and all tests but the slow ones
+	$(PY) -m pytest -n $(JOBS) -m 'not slow'
+
+test-all: setup lint  ## the slow ones too
+	$(PY) -m pytest -n $(JOBS)
+
+lint: setup  ## ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+clean:  ## remove what the commands above made, but not runs/
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

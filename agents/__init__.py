@@ -1,0 +1,1 @@
+"""Agents, found by name, and the learner."""
