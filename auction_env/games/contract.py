@@ -119,6 +119,9 @@ class Game(Protocol):
     observe: Callable[[Any, int, Any, float], None]  # seat, out (zeroed, flat), the value of a full fraction
     resample: Callable[[Any, int], None]  # redraw what the seat may not know, uniformly, with s.rng
 
+    def __hash__(self) -> int:  # modules are hashable
+        ...
+
 
 # Fields that every STATE has. ``s.to_act`` is -1 when the deal is over; ``award`` and ``paid`` are of the present deal.
 REQUIRED_FIELDS = (
