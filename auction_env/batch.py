@@ -1,265 +1,145 @@
-"""Many tables of one game at once, over one array of states; and the compiled loops that a single table uses too."""
+"""Many tables of one game at once: one array of states, one compiled loop a step."""
 
 from __future__ import annotations
 
-import dataclasses
-import sys
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 
-from auction_env.games import cards
-from auction_env.games.contract import Game
-from auction_env.kernel import kernel, source_digest
+from auction_env.games import get_game
+from auction_env.games.contract import Game, IllegalActionError, make_settings
+from auction_env.loops import Outputs, kernels, observation_size, seed_words
 
-MAX_SEED = 2**63 - 1
-
-
-@dataclasses.dataclass(frozen=True)
-class Kernels:
-    """The compiled loops of one game. ``states`` is an array of its STATE; ``row`` picks one table."""
-
-    seed: Callable[..., None]  # states, seeds: start each generator
-    new_match: Callable[..., None]  # states, row: stacks and dealer
-    deal: Callable[..., None]  # states, row, given
-    next_deal: Callable[..., None]  # states, row
-    legal: Callable[..., int]  # states, row, out -> count
-    act: Callable[..., bool]  # states, row, action, scratch -> False, and nothing done, if illegal
-    observe: Callable[..., None]  # states, row, seat, out, full
-    resample: Callable[..., None]  # states, row, seat, seed
-    check: Callable[..., int]  # states, rows, actions, scratch -> place of the first illegal action or -1
-    step: Callable[..., None]  # as ``advance`` below, in one thread
-    step_parallel: Callable[..., None]  # the same on several
-    start: Callable[..., None]  # begin matches: states, rows, outputs as in step
-    rollout: Callable[..., int]  # states, decisions, net totals -> random legal play, no observations
-    rollout_parallel: Callable[..., int]
+ROWS_PER_THREAD = 2048  # below this a second thread costs more than it brings
 
 
-@cache
-def kernels(game: Any) -> Kernels:
-    """The compiled loops of a game; machine code is made on first call and kept on disk."""
-    source = Path(sys.modules[game.__name__].__file__ or "")
-    owner = f"{game.NAME}_{source_digest(source)}"
-    new_match, deal, next_deal = game.new_match, game.deal, game.next_deal
-    legal, act, observe, resample = game.legal, game.act, game.observe, game.resample
-    seed_generator, draw_below = cards.seed_generator, cards.draw_below
+class Batch:
+    """``num_tables`` tables that step together.
 
-    @kernel(owner=owner)
-    def seed_rows(states: Any, seeds: Any) -> None:
-        for row in range(states.shape[0]):
-            seed_generator(states[row], seeds[row])
+    When a deal ends its result is written to ``out.net``, and the same step deals the next one (or starts a new match,
+    once a match is over), so that a seat is to act at every table at all times. Each table has its own generator: results do
+    not depend on the number of tables or threads.
 
-    @kernel(owner=owner)
-    def new_match_row(states: Any, row: Any) -> None:
-        new_match(states[row])
-
-    @kernel(owner=owner)
-    def deal_row(states: Any, row: Any, given: Any) -> None:
-        deal(states[row], given)
-
-    @kernel(owner=owner)
-    def next_deal_row(states: Any, row: Any) -> None:
-        next_deal(states[row])
-
-    @kernel(owner=owner)
-    def legal_row(states: Any, row: Any, out: Any) -> Any:
-        return legal(states[row], out)
-
-    @kernel(owner=owner)
-    def act_row(states: Any, row: Any, action: Any, scratch: Any) -> Any:
-        s = states[row]
-        count = legal(s, scratch)
-        for place in range(count):
-            if scratch[place] == action:
-                act(s, action)
-                return True
-        return False
-
-    @kernel(owner=owner)
-    def observe_row(states: Any, row: Any, seat: Any, out: Any, full: Any) -> None:
-        observe(states[row], seat, out, full)
-
-    @kernel(owner=owner)
-    def resample_row(states: Any, row: Any, seat: Any, seed: Any) -> None:
-        seed_generator(states[row], seed)
-        resample(states[row], seat)
-
-    @kernel(owner=owner)
-    def check_rows(states: Any, rows: Any, actions: Any, scratch: Any) -> Any:
-        for place in range(rows.shape[0]):
-            count = legal(states[rows[place]], scratch)
-            found = False
-            for index in range(count):
-                found |= scratch[index] == actions[place]
-            if not found:
-                return place
-        return -1
-
-    @kernel(owner=owner)
-    def show(s: Any, row: Any, scratch: Any, observations: Any, masks: Any, seats: Any, full: Any) -> None:
-        """Write the acting seat of one table, its observation and its mask."""
-        seats[row] = s.to_act
-        observations[row, :] = 0
-        observe(s, s.to_act, observations[row], full)
-        masks[row, :] = 0
-        for place in range(legal(s, scratch)):
-            masks[row, scratch[place]] = 1
-
-    @kernel(owner=owner)
-    def advance(
-        states: Any,
-        row: Any,
-        action: Any,
-        scratch: Any,
-        observations: Any,
-        masks: Any,
-        seats: Any,
-        net: Any,
-        deal_over: Any,
-        match_over: Any,
-        watched: Any,
-        final: Any,
-        full: Any,
-    ) -> None:
-        """Act at one table; after a deal write its result and go on to the next deal, or to a new match."""
-        s = states[row]
-        act(s, action)
-        deal_over[row] = s.to_act < 0
-        if s.to_act < 0:
-            match_over[row] = s.match_over
-            for seat in range(net.shape[1]):
-                net[row, seat] = s.award[seat] - s.paid[seat]
-            if watched[row] >= 0:
-                final[row, :] = 0
-                observe(s, watched[row], final[row], full)
-            if s.match_over:
-                new_match(s)
-                deal(s, 0)
-            else:
-                next_deal(s)
-        show(s, row, scratch, observations, masks, seats, full)
-
-    @kernel(owner=owner)
-    def step_rows(
-        states: Any,
-        rows: Any,
-        actions: Any,
-        scratch: Any,
-        observations: Any,
-        masks: Any,
-        seats: Any,
-        net: Any,
-        deal_over: Any,
-        match_over: Any,
-        watched: Any,
-        final: Any,
-        full: Any,
-    ) -> None:
-        for place in range(rows.shape[0]):
-            advance(
-                *(states, rows[place], actions[place], scratch, observations, masks, seats),
-                *(net, deal_over, match_over, watched, final, full),
-            )
-
-    @kernel(owner=owner, parallel=True)
-    def step_rows_parallel(
-        states: Any,
-        rows: Any,
-        actions: Any,
-        scratch: Any,
-        observations: Any,
-        masks: Any,
-        seats: Any,
-        net: Any,
-        deal_over: Any,
-        match_over: Any,
-        watched: Any,
-        final: Any,
-        full: Any,
-    ) -> None:
-        parts = scratch.shape[0]
-        for part in numba.prange(parts):
-            for place in range(part * rows.shape[0] // parts, (part + 1) * rows.shape[0] // parts):
-                advance(
-                    *(states, rows[place], actions[place], scratch[part], observations, masks, seats),
-                    *(net, deal_over, match_over, watched, final, full),
-                )
-
-    @kernel(owner=owner)
-    def start_rows(states: Any, rows: Any, scratch: Any, observations: Any, masks: Any, seats: Any, full: Any) -> None:
-        for row in rows:
-            new_match(states[row])
-            deal(states[row], 0)
-            show(states[row], row, scratch, observations, masks, seats, full)
-
-    @kernel(owner=owner)
-    def play_on(s: Any, decisions: Any, scratch: Any, net: Any) -> Any:
-        """Random legal play at one table for some decisions; adds up results, returns the deals finished."""
-        deals = 0
-        for _ in range(decisions):
-            act(s, scratch[draw_below(s, legal(s, scratch))])
-            if s.to_act < 0:
-                deals += 1
-                for seat in range(net.shape[0]):
-                    net[seat] += s.award[seat] - s.paid[seat]
-                if s.match_over:
-                    new_match(s)
-                    deal(s, 0)
-                else:
-                    next_deal(s)
-        return deals
-
-    @kernel(owner=owner)
-    def rollout(states: Any, decisions: Any, scratch: Any, net: Any) -> Any:
-        deals = 0
-        for row in range(states.shape[0]):
-            deals += play_on(states[row], decisions, scratch, net[row])
-        return deals
-
-    @kernel(owner=owner, parallel=True)
-    def rollout_parallel(states: Any, decisions: Any, scratch: Any, net: Any) -> Any:
-        deals = 0
-        parts = scratch.shape[0]
-        for part in numba.prange(parts):
-            for row in range(part * states.shape[0] // parts, (part + 1) * states.shape[0] // parts):
-                deals += play_on(states[row], decisions, scratch[part], net[row])
-        return deals
-
-    return Kernels(
-        seed=seed_rows,
-        new_match=new_match_row,
-        deal=deal_row,
-        next_deal=next_deal_row,
-        legal=legal_row,
-        act=act_row,
-        observe=observe_row,
-        resample=resample_row,
-        check=check_rows,
-        step=step_rows,
-        step_parallel=step_rows_parallel,
-        start=start_rows,
-        rollout=rollout,
-        rollout_parallel=rollout_parallel,
-    )
-
-
-def seed_words(seed: int | None, count: int = 1) -> np.ndarray:
-    """Seeds of ``count`` tables, uint64[count]: ``seed``, ``seed + 1``, ...; from the system's entropy for None.
+    Args:
+        game: a game's name or module.
+        settings: keyword values, or the game's Settings.
+        num_tables: number of tables, N.
+        dtype: of observations: float32, or int8 with fractions in units of 1/127, rounded down.
+        size: write only the first so many entries of each observation.
+        threads: for steps; None chooses by the number of tables.
 
     Raises:
-        ValueError: the seed is not an integer from 0 to 2**63 - 1.
+        SettingsError, ValueError: as Table; or num_tables, dtype or threads make no sense.
     """
-    if seed is None:
-        return np.random.default_rng().integers(0, 2**63, count).astype(np.uint64)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed is {seed!r}: it must be an integer from 0 to 2**63 - 1, or None for a fresh one")
-    return np.uint64(seed) + np.arange(count, dtype=np.uint64)
 
+    def __init__(
+        self,
+        game: str | Game | ModuleType,
+        settings: Mapping[str, Any] | Any = None,
+        num_tables: int = 1024,
+        dtype: Any = np.float32,
+        size: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.game = get_game(game)
+        if settings is None or isinstance(settings, Mapping):
+            settings = make_settings(self.game, settings or {})
+        if not 1 <= num_tables <= 1 << 24:
+            raise ValueError(f"num_tables is {num_tables!r}: it must be from 1 to {1 << 24}")
+        if np.dtype(dtype) not in (np.float32, np.int8):
+            raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
+        cores = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        if threads is None:
+            threads = min(cores, max(1, num_tables // ROWS_PER_THREAD))
+        if not 1 <= threads <= cores:
+            raise ValueError(f"threads is {threads!r}: it must be from 1 to {cores}, the threads numba may use")
+        self.settings, self.num_tables, self.threads = settings, num_tables, threads
+        self.action_names = self.game.action_names(settings)
+        self.observation_size = size or observation_size(self.game, settings)
+        self.full = 127.0 if np.dtype(dtype) == np.int8 else 1.0
+        self.states = np.repeat(self.game.new_state(settings), num_tables)
+        self.all_rows = np.arange(num_tables)
+        # A line for each thread, padded so that no two threads write to one cache line.
+        self._scratch = np.zeros((threads, self.game.MAX_LEGAL + 64), np.int16)
+        self._kernels = kernels(self.game)
+        self.out = self.new_outputs(np.dtype(dtype))
 
-def observation_size(game: Game, settings: Any) -> int:
-    """Entries of a seat's flat observation."""
-    return sum(piece.size for piece in game.pieces(settings))
+    def new_outputs(self, dtype: Any) -> Outputs:
+        """A fresh set of output arrays."""
+        tables, seats = self.num_tables, self.settings.num_players
+        return Outputs(
+            observations=np.zeros((tables, self.observation_size), dtype),
+            masks=np.zeros((tables, len(self.action_names)), np.int8),
+            seats=np.zeros(tables, np.int8),
+            net=np.zeros((tables, seats), np.float32),
+            deal_over=np.zeros(tables, np.bool_),
+            match_over=np.zeros(tables, np.bool_),
+            watched=np.full(tables, -1, np.int8),
+            final=np.zeros((tables, observation_size(self.game, self.settings)), dtype),
+        )
+
+    def reset(self, seed: int | np.ndarray | None = None) -> Outputs:
+        """Start a match at every table.
+
+        Args:
+            seed: table i gets ``seed + i``, as a single table seeded so; or an array uint64[N]; None: fresh entropy.
+
+        Returns:
+            Outputs: see ``step``.
+        """
+        words = seed.astype(np.uint64) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
+        if words.shape != (self.num_tables,):
+            raise ValueError(f"seed has shape {words.shape}: give one for each of the {self.num_tables} tables")
+        self._kernels.seed(self.states, words)
+        self._kernels.start(self.states, self.all_rows, self._scratch, self.out, self.full)
+        self.out.deal_over[:] = False
+        return self.out
+
+    def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> Outputs:
+        """Act at every table, or at those in ``rows`` (each at most once).
+
+        Args:
+            actions: integer[N] (or one for each of ``rows``): an action of each table's seat to act.
+            rows: int64 indices of tables.
+
+        Returns:
+            Outputs: the arrays of ``out``, which the next step overwrites: copy what you keep. Rows not stepped are as
+            they were.
+
+        Raises:
+            IllegalActionError: naming the table and the action; no table has changed.
+        """
+        if rows is None:
+            rows = self.all_rows
+        actions = np.asarray(actions)
+        if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"actions are {actions.dtype}{list(actions.shape)}: give one integer for each of {len(rows)} tables"
+            )
+        actions = actions.astype(np.int64, copy=False)
+        bad = self._kernels.check(self.states, rows, actions, self._scratch)
+        if bad >= 0:
+            row, action = int(rows[bad]), int(actions[bad])
+            legal = np.flatnonzero(self.out.masks[row])
+            raise IllegalActionError(
+                f"table {row}: action {action} is not legal for player_{self.out.seats[row]}; legal now: "
+                + ", ".join(f"{self.action_names[index]!r} ({index})" for index in legal)
+            )
+        threads = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD)) if self.threads > 1 else 1
+        run = self._kernels.step_parallel if threads > 1 else self._kernels.step
+        run(self.states, rows, actions, self._scratch, self.out, self.full)
+        return self.out
+
+    def rollout(self, decisions: int) -> tuple[int, np.ndarray]:
+        """Random legal play for ``decisions`` decisions at every table, without observations.
+
+        Returns:
+            deals finished, and the results in chips summed over them, int64[N, seats]. ``out`` is stale afterwards:
+            reset before stepping again.
+        """
+        net = np.zeros((self.num_tables, self.settings.num_players), np.int64)
+        run = self._kernels.rollout_parallel if self.threads > 1 else self._kernels.rollout
+        return int(run(self.states, decisions, self._scratch, net)), net

@@ -57,7 +57,7 @@ def source_digest(*paths: Path) -> str:
 
 
 _PACKAGE = Path(__file__).parent
-_SOURCES = source_digest(*sorted((_PACKAGE / "games").glob("*.py")), _PACKAGE / "kernel.py", _PACKAGE / "batch.py")
+_SOURCES = source_digest(*sorted((_PACKAGE / "games").glob("*.py")), _PACKAGE / "kernel.py", _PACKAGE / "loops.py")
 _announced = False
 
 

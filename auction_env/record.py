@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.batch import kernels
+from auction_env.loops import kernels
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck, names_of
 from auction_env.games.contract import Game, IllegalActionError, SettingsError, make_settings

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.batch import kernels, observation_size, seed_words
+from auction_env.loops import kernels, observation_size, seed_words
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
 from auction_env.games.contract import Game, IllegalActionError, SetupError, TableView, make_settings
