@@ -20,8 +20,8 @@ class Batch:
     """``num_tables`` tables that step together.
 
     When a deal ends its result is written to ``out.net``, and the same step deals the next one (or starts a new match,
-    once a match is over), so that a seat is to act at every table at all times. Each table has its own generator: results do
-    not depend on the number of tables or threads.
+    once a match is over), so that a seat is to act at every table at all times. Each table has its own generator:
+    results do not depend on the number of tables or threads.
 
     Args:
         game: a game's name or module.

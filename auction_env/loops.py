@@ -228,3 +228,8 @@ def seed_words(seed: int | None, count: int = 1) -> np.ndarray:
 def observation_size(game: Game, settings: Any) -> int:
     """Entries of a seat's flat observation."""
     return sum(piece.size for piece in game.pieces(settings))
+
+
+def decision_size(game: Game, settings: Any) -> int:
+    """Entries of a flat observation that can differ while a deal is played: the rest, at the end, show how it ended."""
+    return sum(piece.size for piece in game.pieces(settings) if not piece.final_only)

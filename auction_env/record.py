@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.loops import kernels
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck, names_of
 from auction_env.games.contract import Game, IllegalActionError, SettingsError, make_settings
+from auction_env.loops import kernels
 from auction_env.table import DealLog, Table
 
 FORMAT = "auction_env.record/1"

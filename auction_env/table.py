@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.loops import kernels, observation_size, seed_words
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
 from auction_env.games.contract import Game, IllegalActionError, SetupError, TableView, make_settings
+from auction_env.loops import kernels, observation_size, seed_words
 
 OPTIONS = ("deck", "dealer", "stacks", "carried_pot")
 

@@ -253,7 +253,12 @@ def pieces(settings: Settings) -> tuple[Piece, ...]:
         Piece("pot", (1,), "chips in the pot over all chips of the match", fraction=True),
         Piece("chip_scale", (1,), "the reserve (A2) over all chips of the match", fraction=True),
         Piece("deals_left", (1,), "deals to come after this one, over the match's number of deals", fraction=True),
-        Piece("shown", (n - 1, 52), "concealed cards of the other seats turned up at a showdown, by card index"),
+        Piece(
+            "shown",
+            (n - 1, 52),
+            "concealed cards of the other seats turned up at a showdown, by card index",
+            final_only=True,
+        ),
     )
 
 

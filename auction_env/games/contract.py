@@ -41,12 +41,14 @@ class Piece:
         shape: its shape; pieces are flattened in C order and follow each other in the declared order.
         meaning: one sentence.
         fraction: False when all entries are 0 or 1; True when they are fractions in [0, 1].
+        final_only: True when all entries are 0 until the deal is over. Such pieces come last.
     """
 
     name: str
     shape: tuple[int, ...]
     meaning: str
     fraction: bool = False
+    final_only: bool = False
 
     @property
     def size(self) -> int:
