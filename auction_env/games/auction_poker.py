@@ -676,7 +676,7 @@ def _mark_cards(cards: Any, out: Any, at: Any) -> None:
 @inner
 def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
-    n = s.num_players
+    n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     out[s.phase] = 1
     at = 5
     if s.phase == PICK or s.phase == BET:
@@ -713,7 +713,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
 
 @inner
 def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
-    n = s.num_players
+    n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     for auction in range(s.num_auctions):
         for seat in range(n):
             card = s.picks[auction, seat]
@@ -733,7 +733,7 @@ def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
 
 @inner
 def _observe_betting(s: Any, me: Any, out: Any, at: Any) -> Any:
-    n, places = s.num_players, s.max_raises + 2
+    n, places = np.int64(s.num_players), s.max_raises + 2
     for seat in range(n):
         for place in range(s.num_bets[seat]):
             out[at + ((seat - me) % n * places + place) * 5 + s.bets[seat, place] - 1] = 1
@@ -751,7 +751,7 @@ def _observe_betting(s: Any, me: Any, out: Any, at: Any) -> Any:
 
 @inner
 def _observe_hands(s: Any, me: Any, own: Any, out: Any, at: Any) -> Any:
-    n = s.num_players
+    n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     for seat in range(n):
         if s.dealt_in[seat]:
             key = high_key(own) if seat == me else s.exposed_key[seat]
@@ -769,7 +769,7 @@ def _observe_hands(s: Any, me: Any, own: Any, out: Any, at: Any) -> Any:
 
 @inner
 def _observe_chips(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
-    n = s.num_players
+    n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     for place in range(s.num_in):
         seat = s.order[place]
         ahead = 0
