@@ -65,6 +65,7 @@ class Batch:
         # A line for each thread, padded so that no two threads write to one cache line.
         self._scratch = np.zeros((threads, self.game.MAX_LEGAL + 64), np.int16)
         self._kernels = kernels(self.game)
+        self._seeded = False
         self.out = self.new_outputs(np.dtype(dtype))
 
     def new_outputs(self, dtype: Any) -> Outputs:
@@ -85,15 +86,18 @@ class Batch:
         """Start a match at every table.
 
         Args:
-            seed: table i gets ``seed + i``, as a single table seeded so; or an array uint64[N]; None: fresh entropy.
+            seed: table i gets ``seed + i``, as a single table seeded so; or an array uint64[N]; None: go on with the
+                generators as they are (fresh entropy the first time).
 
         Returns:
             Outputs: see ``step``.
         """
-        words = seed.astype(np.uint64) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
-        if words.shape != (self.num_tables,):
-            raise ValueError(f"seed has shape {words.shape}: give one for each of the {self.num_tables} tables")
-        self._kernels.seed(self.states, words)
+        if seed is not None or not self._seeded:
+            words = seed.astype(np.uint64) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
+            if words.shape != (self.num_tables,):
+                raise ValueError(f"seed has shape {words.shape}: give one for each of the {self.num_tables} tables")
+            self._kernels.seed(self.states, words)
+            self._seeded = True
         self._kernels.start(self.states, self.all_rows, self._scratch, self.out, self.full)
         self.out.deal_over[:] = False
         return self.out

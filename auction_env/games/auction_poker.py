@@ -831,6 +831,7 @@ def resample(s: Any, me: Any) -> None:
 
 _DECLARATIONS = ("", "low", "high", "both")
 _BET_WORDS = ("", "checks", "bets", "calls", "raises", "folds")
+_RESULTS = {WON_ALL: "wins all", WON_HIGH: "wins high", WON_LOW: "wins low", BOTH_FAILED: "both failed"}
 
 
 def eligibility(s: Any, seat: int) -> str:
@@ -872,6 +873,12 @@ def view(s: Any, seat: int | None) -> TableView:
     lines = [f"Deal {s.deal_number + 1} of {s.num_deals}. Reserve {s.reserve}."]
     if s.carried_in:
         lines.append(f"{s.carried_in} chips were carried into this pot.")
+    if s.phase == PICK:
+        lines.append("Picking order: " + ", ".join(f"player_{other}" for other in s.pick_order[: s.num_in]) + ".")
+    if s.phase == BET and s.level:
+        lines.append(f"The bet stands at {s.level * s.bet_size}.")
+    if s.phase == OVER and s.award.any():
+        lines.append(f"The pot of {s.award.sum()} has been awarded.")
     return TableView(
         title=TITLE,
         phase=phase,
@@ -899,17 +906,31 @@ def _seat_view(s: Any, seat: int, viewer: int | None) -> SeatView:
     if s.declared[seat] and (knows or s.phase == OVER):
         notes.append(f"declares {_DECLARATIONS[s.declared[seat]]}")
     if s.phase == OVER:
+        if s.verdict[seat]:
+            share = f": {s.award[seat]}" if s.award[seat] else ""
+            notes.append(_RESULTS[int(s.verdict[seat])] + share)
         notes.append(f"{s.award[seat] - s.paid[seat]:+d}")
-    picked = [CARD_NAMES[card] for card in s.picks[: s.num_auctions, seat] if card != NO_CARD]
+    taken = [auction for auction in range(s.num_auctions) if s.picks[auction, seat] != NO_CARD]
     return SeatView(
         seat=seat,
         stack=int(s.stacks[seat]),
         cards=holes if knows or shows_cards(s, seat) else ["??"] * int(s.hole_cards),
-        bought=picked,
+        bought=[CARD_NAMES[s.picks[auction, seat]] for auction in taken],
+        prices=[int(s.bids[auction, seat]) for auction in taken],
+        hand=_hand_words(s, seat),
         notes=notes,
         dealer=bool(s.dealer == seat),
         to_act=bool(s.to_act == seat),
+        folded=bool(s.folded[seat]),
     )
+
+
+def _hand_words(s: Any, seat: int) -> str:
+    """What everybody knows a seat to hold: its exposed hand (A5), after a showdown the hand it declared (A9)."""
+    if s.phase == OVER and s.declared[seat]:
+        both = describe_high(int(s.high[seat])), describe_low(int(s.low[seat]))
+        return {HIGH: both[0], LOW: both[1]}.get(int(s.declared[seat]), "; ".join(both))
+    return f"shows {describe_high(int(s.exposed_key[seat]))}" if s.exposed_key[seat] else ""
 
 
 def narrate(before: Any, action: int, after: Any) -> list[str]:

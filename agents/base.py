@@ -1,0 +1,35 @@
+"""What an agent is: something that chooses actions from what its seat may see, and nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+class AgentError(ValueError):
+    """An agent does not exist, cannot play this game, or acted illegally; the message names it."""
+
+
+class Agent(ABC):
+    """A player. It is given a seat's observation and mask, never the table."""
+
+    name: str = "agent"
+
+    @abstractmethod
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Choose for many seats at once.
+
+        Args:
+            observations: float32[B, size], each what its seat has seen; at least the decision-relevant part.
+            masks: int8[B, actions], 1 where legal; each row has a 1.
+
+        Returns:
+            integer[B], an action legal in each row.
+        """
+
+    def act(self, observation: np.ndarray, mask: np.ndarray, info: Mapping[str, Any] | None = None) -> int:
+        """Choose for one seat: observation float32[size], mask int8[actions]."""
+        return int(self.act_batch(observation[None], mask[None])[0])

@@ -1,0 +1,30 @@
+"""Plays each legal action with the same probability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agents.base import Agent, AgentError
+from auction_env.games.contract import Game
+
+
+class RandomAgent(Agent):
+    """Uniform over the legal actions, from its own generator."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.rng = np.random.default_rng([seed, 0x4A4D])
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """See Agent."""
+        count = np.cumsum(masks, axis=1, dtype=np.int32)
+        chosen = self.rng.integers(0, count[:, -1])
+        return (count > chosen[:, None]).argmax(axis=1)
+
+
+def make_agent(argument: str, game: Game, settings: Any, seed: int) -> RandomAgent:
+    """``random``: takes no argument."""
+    if argument:
+        raise AgentError(f"agent 'random' takes no argument, not {argument!r}")
+    return RandomAgent(seed)
