@@ -1,7 +1,7 @@
 """Agents: players found by name, one file each, and the learner that makes new ones.
 
-An agent module defines ``make_agent(argument, game, settings, seed)``; its name is the module's. ``make("random", ...)`` or
-``make("ppo:runs/x", ...)`` gives the agent: what follows the colon is its argument.
+An agent module defines ``make_agent(argument, game, settings, seed)``; its name is the module's. ``make("random", ..)``
+or ``make("ppo:runs/x", ..)`` gives the agent: what follows the colon is its argument.
 """
 
 from __future__ import annotations

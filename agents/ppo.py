@@ -12,14 +12,14 @@ MODEL_FILE = "model.safetensors"
 
 
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
-    """``ppo:runs/x`` or ``ppo:some/model.safetensors``; with ``ppo-greedy`` in place of sampling: ``ppo:runs/x?greedy``."""
+    """``ppo:runs/x`` or ``ppo:some/model.safetensors``; ``ppo:runs/x?greedy`` takes the likeliest action always."""
     path, _, option = argument.partition("?")
     if not path:
         raise AgentError("agent 'ppo' needs a run's folder or a policy file: ppo:runs/x")
     if option not in ("", "greedy"):
         raise AgentError(f"agent 'ppo' has no option {option!r}: only '?greedy', to take the likeliest action always")
     try:
-        from agents.network import load_policy
+        from agents.learning.network import load_policy
     except ImportError as error:
         raise AgentError(f"agent 'ppo' needs torch and safetensors ({error}): install auction_env[train]") from error
     file = Path(path)

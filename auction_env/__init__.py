@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import partial
 from types import ModuleType
@@ -59,4 +60,5 @@ _register()
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"auction_env has no {name!r}; environments: {', '.join(n for n in globals() if '_v' in n)}")
+    environments = ", ".join(found for found in globals() if re.search(r"_v\d+$", found))
+    raise AttributeError(f"auction_env has no {name!r}; environments: {environments}")

@@ -65,6 +65,7 @@ class AuctionEnv(AECEnv):
         }
         self._action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.agents: list[str] = []
+        self.terminations: dict[str, bool] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8)."""
@@ -75,7 +76,9 @@ class AuctionEnv(AECEnv):
         return self._action_spaces[agent]
 
     def action_name(self, action: int) -> str:
-        """Name of an action index, such as ``"bid 2"`` or ``"pick As"``."""
+        """Name of an action index, such as ``"bid 2"`` or ``"pick As"``. Raises IndexError when there is none."""
+        if not 0 <= action < len(self.table.action_names):
+            raise IndexError(f"there is no action {action}: actions are 0 to {len(self.table.action_names) - 1}")
         return self.table.action_names[action]
 
     def action_table(self) -> tuple[str, ...]:
@@ -110,10 +113,17 @@ class AuctionEnv(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What an agent has seen and done, and its mask; fresh arrays."""
         seat = self._seats[agent]
-        return {"observation": self.table.observe(seat), "action_mask": self.table.mask(seat)}
+        return {"observation": self.table.observe(seat), "action_mask": self._mask(agent)}
+
+    def _mask(self, agent: str) -> np.ndarray:
+        mask = self.table.mask(self._seats[agent])
+        # The wrapper that punishes an illegal move ends the match while the table still waits for one.
+        return np.zeros_like(mask) if self.terminations.get(agent) else mask
 
     def step(self, action: Any) -> None:
         """Act for ``agent_selection``. An illegal action raises IllegalActionError and changes nothing."""
+        if not self.agents:
+            raise IllegalActionError("there is nobody to act: call reset first")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -148,8 +158,8 @@ class AuctionEnv(AECEnv):
         self.infos = {}
         for agent in self.agents:
             seat = self._seats[agent]
-            self.infos[agent] = {"action_mask": self.table.mask(seat)}
-            if seat == acting:
+            self.infos[agent] = {"action_mask": self._mask(agent)}
+            if seat == acting and not self.terminations[agent]:
                 self.infos[agent].update(self.table.info(seat))
 
     def render(self) -> str | np.ndarray | None:
@@ -169,7 +179,9 @@ class AuctionEnv(AECEnv):
     def _viewer(self) -> int:
         """The acting seat; the agent selected when nobody is to act."""
         seat = self.table.to_act
-        return self._seats[self.agent_selection] if seat is None else seat
+        if seat is None and self.agents:
+            seat = self._seats[self.agent_selection]
+        return seat or 0
 
     def close(self) -> None:
         """Nothing to release."""
@@ -191,6 +203,15 @@ class AuctionEnv(AECEnv):
         return twin
 
 
+class _TerminateIllegal(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
+
+    def step(self, action: Any) -> None:
+        super().step(action)
+        if self._terminated:
+            self.unwrapped._refresh_infos()  # type: ignore[attr-defined]
+
+
 def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
     """The environment with PettingZoo's wrappers: an illegal move ends the match for all, the mover pays the reserve.
 
@@ -198,7 +219,7 @@ def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
     """
     env: AECEnv = AuctionEnv(game, **arguments)
     penalty = getattr(env.unwrapped.table.settings, "reserve", env.unwrapped.table.settings.starting_chips)  # type: ignore[attr-defined]
-    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=-float(penalty))
+    env = _TerminateIllegal(env, illegal_reward=-float(penalty))
     env = wrappers.AssertOutOfBoundsWrapper(env)
     return wrappers.OrderEnforcingWrapper(env)
 

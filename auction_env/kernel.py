@@ -7,6 +7,7 @@ both run as plain Python, to the same results.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import sys
 from collections.abc import Callable
@@ -18,10 +19,6 @@ import numpy as np
 from numba.core.caching import FunctionCache
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
-
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-    # The generator's arithmetic is modulo 2**64; compiled code wraps silently, numpy scalars warn.
-    np.seterr(over="ignore")
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -39,12 +36,13 @@ def kernel(function: Callable[..., Any] | None = None, *, owner: str = "", paral
     """
     if function is None:
         return lambda f: kernel(f, owner=owner, parallel=parallel)
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return _plain_kernel(function)
     if owner:
         # Distinct names give distinct symbols and cache files to closures made by one factory for several games.
         function.__qualname__ = f"{function.__qualname__}.{owner}".replace("<locals>", "l")
     compiled = numba.njit(parallel=parallel, **_OPTIONS)(function)
-    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        compiled._cache = _SourceKeyedCache(function, owner)
+    compiled._cache = _SourceKeyedCache(function, owner)
     return compiled
 
 
@@ -87,3 +85,63 @@ def _announce() -> None:
     if not _announced:
         _announced = True
         print("auction_env: compiling the rules for this machine (once, some seconds) ...", file=sys.stderr, flush=True)
+
+
+# --- without compilation: numpy's small integers behave as compiled ones do ------------------------------------------
+
+
+def _plain_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` as plain Python, on arguments whose integers are as wide as compiled code makes them."""
+
+    @functools.wraps(function)
+    def plain(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):  # the generator's arithmetic is modulo 2**64
+            return function(*(_widened(argument) for argument in arguments))
+
+    return plain
+
+
+def _widened(value: Any) -> Any:
+    """The same value or view of it, with Python's integers in place of numpy's (but for 64-bit words).
+
+    Compiled code computes with 64 bits whatever the width of a field; numpy's scalars would overflow in theirs.
+    """
+    if isinstance(value, np.record):
+        return _WideRow(value)
+    if isinstance(value, np.ndarray):
+        return _WideArray(value)
+    if isinstance(value, np.integer) and not isinstance(value, np.uint64):
+        return int(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_widened(item) for item in value))
+    return value
+
+
+class _WideRow:
+    """A view of one row of a structured array."""
+
+    def __init__(self, row: np.record) -> None:
+        object.__setattr__(self, "_row", row)
+
+    def __getattr__(self, name: str) -> Any:
+        return _widened(self._row[name])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._row[name] = value
+
+
+class _WideArray:
+    """A view of an array: indexing and assignment, its length and shape."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+        self.shape = array.shape
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _widened(self._array[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value

@@ -13,8 +13,8 @@ import numpy as np
 
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck, names_of
-from auction_env.games.contract import Game, IllegalActionError, SettingsError, make_settings
-from auction_env.loops import kernels
+from auction_env.games.contract import Game, IllegalActionError, SettingsError, SetupError, make_settings
+from auction_env.loops import kernels, seed_words
 from auction_env.table import DealLog, Table
 
 FORMAT = "auction_env.record/1"
@@ -35,8 +35,13 @@ def make_record(table: Table, seat: int | None = None) -> dict[str, Any]:
     Returns:
         dict: ``json.dumps`` takes it as it is. A whole record carries its ``digest``.
     """
-    if seat is not None and not 0 <= seat < table.settings.num_players:
-        raise RecordError(f"there is no seat {seat}: seats are 0 to {table.settings.num_players - 1}")
+    if seat is not None:
+        try:
+            table._check_seat(seat)
+        except ValueError as error:
+            raise RecordError(str(error)) from None
+    if any(not log.deck for log in table.deals):
+        raise RecordError("this table imagines what a seat cannot know (resample_hidden): it has no account to record")
     record: dict[str, Any] = {
         "format": FORMAT,
         "game": table.game.NAME,
@@ -120,11 +125,8 @@ def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None) -> 
             _replay_deal(table, deal, number)
         except RecordError as error:
             raise RecordError(f"{where}: {error}") from None
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            detail = (
-                str(error) if isinstance(error, (IllegalActionError, CardError)) else f"{type(error).__name__}: {error}"
-            )
-            raise RecordError(f"{where}: {detail}") from error
+        except (TypeError, ValueError, IndexError, LookupError, AttributeError, OverflowError) as error:
+            raise RecordError(f"{where}: {_reason(error)}") from error
     found = make_record(table)["digest"]
     if record.get("digest") not in (None, found):
         raise RecordError(f"the record says digest {record['digest']!r}, but replays to {found!r}")
@@ -141,6 +143,8 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
         )
     try:
         module = get_game(game if game is not None else str(record.get("game")))
+        if record.get("game") != module.NAME:
+            raise ValueError(f"the record is of {record.get('game')!r}, not of {module.NAME}")
         settings = {k: tuple(v) if isinstance(v, list) else v for k, v in dict(record["settings"]).items()}
         table = Table(module, make_settings(module, settings))
     except (KeyError, TypeError, ValueError, SettingsError) as error:
@@ -151,41 +155,71 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
         )
     if not isinstance(record.get("deals"), list):
         raise RecordError("deals is missing: it must be a list")
-    table.seed = record.get("seed")
+    try:
+        table.seed = None if record.get("seed") is None else int(seed_words(record["seed"])[0])
+    except ValueError as error:
+        raise RecordError(str(error)) from None
     return table
 
 
+def _reason(error: Exception) -> str:
+    if isinstance(error, (IllegalActionError, CardError, SetupError)):
+        return str(error)
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
+
+
 def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
-    row, n = table.states[0], table.settings.num_players
-    calls = kernels(table.game)
-    if number == 0:
-        calls.new_match(table.states, 0)
-        row.stacks[:n] = deal["stacks"]
-        row.carried_pot = deal["carried_pot"]
-        row.total_chips = int(row.stacks[:n].sum()) + int(row.carried_pot)
-    else:
-        if row.match_over or row.to_act >= 0:
-            raise RecordError(
-                "the match was over before it" if row.match_over else "the deal before it is not finished"
-            )
-        row.deal_number += 1
-    if deal["stacks"] != row.stacks[:n].tolist() or deal["carried_pot"] != row.carried_pot:
-        raise RecordError("stacks and carried_pot differ from what the deal before left")
-    row.dealer = deal["dealer"]
-    deck, given = complete_deck(deal["deck"], table.settings.num_ranks, table.settings.num_suits)
-    if deal.get("generator") is not None:
-        given = deal["given"]
-        row.rng = np.uint64(int(deal["generator"], 16))
-    row.deck[: len(deck)] = deck
-    generator = int(row.rng)
-    calls.deal(table.states, 0, given)
-    if row.deck[: len(deck)].tolist() != deck:
+    given = _replay_set_up(table, deal, number)
+    states = table.states
+    deck, size = states["deck"][0].tolist(), table.settings.num_ranks * table.settings.num_suits
+    generator = int(states["rng"][0])
+    kernels(table.game).deal(states, 0, given)
+    if states["deck"][0].tolist()[:size] != deck[:size]:
         raise RecordError("the deck is not what its generator deals")
     table._begin_deal(given, generator)
-    for actor, action, *_ in deal["actions"]:
-        if actor != table.to_act:
-            raise RecordError(f"seat {actor} acts, but seat {table.to_act} is to act")
-        table.act(action)
     log = table.deals[-1]
-    if deal["award"] != log.award or deal["net"] != log.net:
-        raise RecordError(f"award {deal['award']} and net {deal['net']}, but the rules give {log.award} and {log.net}")
+    if deal["dealt_in"] != log.dealt_in:
+        raise RecordError(f"dealt_in is {deal['dealt_in']}, but the rules deal in {log.dealt_in}")
+    for entry in deal["actions"]:
+        _replay_action(table, *entry)
+    for name in ("award", "net", "carried_out"):
+        if deal[name] != getattr(log, name):
+            raise RecordError(f"{name} is {deal[name]}, but the rules give {getattr(log, name)}")
+
+
+def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> int:
+    """Put a deal's chips, dealer, deck and generator in the table's row; return how many cards are given."""
+    row, n = table.states[0], table.settings.num_players
+    if number == 0:
+        kernels(table.game).new_match(table.states, 0)
+        carried = deal["carried_pot"] if deal["carried_pot"] != 0 else None  # games that carry none take no such option
+        table._set_up(table.states, {"stacks": deal["stacks"], "dealer": deal["dealer"], "carried_pot": carried})
+    else:
+        following = table.clone()
+        following.next_deal()
+        row.deal_number += 1
+        row.dealer = following.state.dealer
+    for name, value in (("stacks", row.stacks[:n].tolist()), ("dealer", row.dealer), ("carried_pot", row.carried_pot)):
+        if deal[name] != value:
+            raise RecordError(f"{name} is {deal[name]}, but the deal before leaves {value}")
+    deck, given = complete_deck(deal["deck"], table.settings.num_ranks, table.settings.num_suits)
+    if given != len(deck):
+        raise RecordError(f"deck has {given} cards, not the {len(deck)} of a whole one")
+    if deal.get("generator") is not None:
+        generator, given = np.uint64(int(deal["generator"], 16)), deal["given"]
+        if number > 0 and generator != row.rng:
+            raise RecordError("generator is not where the deal before leaves it")
+        if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= len(deck):
+            raise RecordError(f"given is {given!r}: it must be an integer from 0 to {len(deck)}")
+        row.rng = generator
+    row.deck[: len(deck)] = deck
+    return given
+
+
+def _replay_action(table: Table, actor: int, action: int, name: str | None = None) -> None:
+    if actor != table.to_act:
+        raise RecordError(f"seat {actor} acts, but seat {table.to_act} is to act")
+    table.act(action)
+    done = table.action_names[table.deals[-1].actions[-1][1]]
+    if name not in (None, done):
+        raise RecordError(f"action {action} is {done!r}, not {name!r}")

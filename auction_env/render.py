@@ -20,23 +20,53 @@ def cards_text(cards: list[str]) -> str:
 
 
 def text(view: TableView, seat: int | None) -> str:
-    """The table as lines of text, without a newline at the end; ``seat`` is marked as the reader's own."""
+    """The table as lines of text, without a newline at the end.
+
+    A head with the phase and the pot, public facts, the cards in the middle, and one line a seat: ``>`` marks seats
+    that are to act, ``D`` the dealer, ``(you)`` the reader.
+
+    Args:
+        view: what to show.
+        seat: the reader's seat, or None.
+    """
     head = f"{view.title} | {view.phase} | pot {view.pot}"
+    facts = " ".join(view.lines)
     centre = [f"{view.centre_label}: {cards_text(view.centre)}"] if view.centre else []
-    width = max(len(cards_text(other.cards)) for other in view.seats)
-    bought = max(len(cards_text(other.bought)) for other in view.seats)
-    seats = [_seat_line(other, seat, width, bought) for other in view.seats]
-    return "\n".join([head, "-" * len(head), *view.lines, *centre, *seats])
+    body = [head, *([facts] if facts else []), *centre, *_columns([_seat_cells(other, seat) for other in view.seats])]
+    body.insert(len(body) - len(view.seats) - 1, "-" * max(len(line) for line in body))
+    return "\n".join(body)
 
 
-def _seat_line(seat: SeatView, reader: int | None, width: int, bought: int) -> str:
-    mark = ">" if seat.to_act else " "
-    dealer = "D" if seat.dealer else " "
+_HEADS = ("", "seat", "chips", "hand", "bought", "paid", "")
+
+
+def _seat_cells(seat: SeatView, reader: int | None) -> tuple[str, ...]:
+    """A seat's line, cell by cell, under ``_HEADS``."""
+    marks = (">" if seat.to_act else " ") + ("D" if seat.dealer else " ")
     name = f"player_{seat.seat}" + (" (you)" if seat.seat == reader else "")
-    cards = f"[{cards_text(seat.cards):{width}}] {cards_text(seat.bought):{bought}}"
-    return f"{mark}{dealer} {name:14} {seat.stack:>5} chips  {cards}  {', '.join(seat.notes)}".rstrip()
+    prices = " ".join(str(price) for price in seat.prices)
+    remarks = ", ".join(seat.notes)
+    if seat.hand:
+        remarks = f"{remarks} ({seat.hand})" if remarks else seat.hand
+    return marks, name, str(seat.stack), cards_text(seat.cards), cards_text(seat.bought), prices, remarks
+
+
+def _columns(rows: list[tuple[str, ...]]) -> list[str]:
+    """A heading and rows in columns, chips to the right; columns that are empty throughout are left out."""
+    lines = [""] * (len(rows) + 1)
+    for cells in zip(_HEADS, *rows, strict=True):
+        if any(cells[1:]):
+            width = max(len(cell) for cell in cells)
+            padded = (f"{cell:>{width}}" if cells[0] == "chips" else f"{cell:{width}}" for cell in cells)
+            lines = [f"{line}  {cell}" for line, cell in zip(lines, padded, strict=True)]
+    return [line[2:].rstrip() for line in lines]
 
 
 def draw(view: TableView) -> np.ndarray:
-    """A picture of the table: uint8[height, width, 3]."""
-    raise NotImplementedError
+    """A picture of the table: uint8[680, 1040, 3], RGB, the same for the same view.
+
+    Pillow alone makes it: no window, no display, no fonts of the system. It takes some milliseconds; the first, more.
+    """
+    from auction_env.picture import paint  # imported when first used: training never draws
+
+    return paint(view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
-from auction_env.games.contract import Game, IllegalActionError, SetupError, TableView, make_settings
+from auction_env.games.contract import Game, IllegalActionError, SettingsError, SetupError, TableView, make_settings
 from auction_env.loops import kernels, observation_size, seed_words
 
 OPTIONS = ("deck", "dealer", "stacks", "carried_pot")
@@ -60,6 +60,8 @@ class Table:
         self.game = get_game(game)
         if settings is None or isinstance(settings, Mapping):
             settings = make_settings(self.game, settings or {})
+        if not isinstance(settings, self.game.Settings):
+            raise SettingsError(f"settings is {settings!r}: give keyword values or the Settings of {self.game.NAME}")
         self.settings = settings
         self.states = self.game.new_state(settings)
         self.seed: int | None = None
@@ -113,6 +115,8 @@ class Table:
             ValueError: the seed is not an integer from 0 to 2**63 - 1.
             SetupError: an option is inconsistent; the table is as it was before.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise SetupError(f"options is {options!r}: give a mapping with any of {', '.join(OPTIONS)}")
         words = seed_words(seed)
         trial = self.states.copy()
         first = seed is None and self.seed is None
@@ -134,7 +138,9 @@ class Table:
         seats = self.settings.num_players
         if options.get("stacks") is not None:
             stacks = options["stacks"]
-            if isinstance(stacks, str) or len(stacks) != seats:
+            if isinstance(stacks, np.ndarray):
+                stacks = stacks.tolist()
+            if not isinstance(stacks, Sequence) or len(stacks) != seats:
                 raise SetupError(f"stacks is {stacks!r}: give {seats} numbers of chips, one for each seat")
             for seat, chips in enumerate(stacks):
                 row.stacks[seat] = _option_int(f"stacks[{seat}]", chips, 0, 1_000_000)
@@ -222,6 +228,7 @@ class Table:
 
     def mask(self, seat: int) -> np.ndarray:
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
+        self._check_seat(seat)
         mask = np.zeros(len(self.action_names), np.int8)
         if seat == self.states["to_act"][0]:
             mask[self._legal] = 1
@@ -231,7 +238,15 @@ class Table:
         """What a seat has seen and done: float32[observation_size] in [0, 1]. A fresh array.
 
         With ``dtype`` int8, fractions are in units of 1/127, rounded down.
+
+        Raises:
+            ValueError: there is no such seat, or no such form of observations.
+            SetupError: nothing has been dealt yet.
         """
+        self._check_seat(seat)
+        self._check_dealt()
+        if np.dtype(dtype) not in (np.float32, np.int8):
+            raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
         out = np.zeros(self.observation_size, dtype)
         self._kernels.observe(self.states, 0, seat, out, 127.0 if out.dtype == np.int8 else 1.0)
         return out
@@ -246,11 +261,24 @@ class Table:
 
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
+        self._check_seat(seat)
         return self.game.info(self.states[0], seat) if seat == self.states["to_act"][0] else {}
 
     def view(self, seat: int | None) -> TableView:
-        """The table as a seat sees it, or with None as nobody may: everything."""
+        """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""
+        self._check_dealt()
+        if seat is not None:
+            self._check_seat(seat)
         return self.game.view(self.states[0], seat)
+
+    def _check_seat(self, seat: Any) -> None:
+        seats = self.settings.num_players
+        if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < seats:
+            raise ValueError(f"there is no seat {seat!r}: seats are 0 to {seats - 1}")
+
+    def _check_dealt(self) -> None:
+        if not self.deals:
+            raise SetupError("nothing has been dealt yet: call reset first")
 
     # --- acting ---
 
@@ -285,7 +313,10 @@ class Table:
                 f"action is {action!r}: give an integer from 0 to {len(self.action_names) - 1}; "
                 f"legal now: {self._legal_names()}"
             )
-        return int(action)
+        index = int(action)
+        if not 0 <= index < len(self.action_names):
+            raise IllegalActionError(self._why_illegal(index))
+        return index
 
     def _why_illegal(self, index: int) -> str:
         if self.to_act is None:
@@ -317,12 +348,19 @@ class Table:
 
         Unseen cards are dealt again, pending hidden choices of the others are drawn uniformly from the legal ones, and
         the copy's generator starts from ``seed`` (an integer, or a generator that gives one). The account of the deal
-        is not carried over: it would betray the true cards.
+        is not carried over: it would betray the true cards and choices. So there is no record of such a table.
+
+        Raises:
+            ValueError: there is no such seat, or the seed is not one that ``reset`` takes.
+            SetupError: nothing has been dealt yet.
         """
+        self._check_seat(seat)
+        self._check_dealt()
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(0, 2**63))
         twin = self.clone()
-        twin.seed, twin.deals = None, [dataclasses.replace(log, deck=[], generator=0) for log in twin.deals[-1:]]
+        log = dataclasses.replace(self.deals[-1], deck=[], given=0, generator=0, actions=[], final=None)
+        twin.seed, twin.deals = None, [log]
         twin._kernels.resample(twin.states, 0, seat, seed_words(seed)[0])
         return twin
 

@@ -920,16 +920,25 @@ def _seat_view(s: Any, seat: int, viewer: int | None) -> SeatView:
         hand=_hand_words(s, seat),
         notes=notes,
         dealer=bool(s.dealer == seat),
-        to_act=bool(s.to_act == seat),
+        to_act=_is_asked(s, seat, viewer),
         folded=bool(s.folded[seat]),
     )
+
+
+def _is_asked(s: Any, seat: int, viewer: int | None) -> bool:
+    """Whether a seat is shown as to act: all that choose at once, as nobody sees who of the others has chosen."""
+    if viewer is None or s.phase not in HIDDEN_PHASES:
+        return bool(s.to_act == seat)
+    chosen = s.bids[s.auction, seat] if s.phase == BID else s.declared[seat]
+    return bool(s.dealt_in[seat] and not s.folded[seat] and not (seat == viewer and chosen))
 
 
 def _hand_words(s: Any, seat: int) -> str:
     """What everybody knows a seat to hold: its exposed hand (A5), after a showdown the hand it declared (A9)."""
     if s.phase == OVER and s.declared[seat]:
-        both = describe_high(int(s.high[seat])), describe_low(int(s.low[seat]))
-        return {HIGH: both[0], LOW: both[1]}.get(int(s.declared[seat]), "; ".join(both))
+        high = f"high: {describe_high(int(s.high[seat]))}"
+        low = f"low: {describe_low(int(s.low[seat]))}"
+        return {HIGH: high, LOW: low}.get(int(s.declared[seat]), f"{high}; {low}")
     return f"shows {describe_high(int(s.exposed_key[seat]))}" if s.exposed_key[seat] else ""
 
 

@@ -43,6 +43,8 @@ def parse_cards(cards: str | Iterable[str | int]) -> list[int]:
     """
     if isinstance(cards, str):
         cards = cards.replace("|", " ").replace(",", " ").split()
+    if not isinstance(cards, Iterable):
+        raise CardError(f"{cards!r} holds no cards: give cards as text such as 'As Td', or a list of names or indices")
     found: list[int] = []
     for card in cards:
         index = _parse_card(card)

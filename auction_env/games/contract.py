@@ -68,6 +68,9 @@ class SeatView:
     dealer: bool = False
     to_act: bool = False
     out: bool = False  # not dealt in
+    folded: bool = False
+    prices: list[int] = dataclasses.field(default_factory=list)  # chips paid for each card of ``bought``, if known
+    hand: str = ""  # what its open cards make, in words
 
 
 @dataclasses.dataclass
@@ -150,7 +153,8 @@ def check(game: Any) -> None:
     """Raise TypeError, naming what is missing, unless ``game`` defines all that a game module must."""
     missing = [name for name in _required_names() if not hasattr(game, name)]
     if missing:
-        raise TypeError(f"game module {game.__name__} lacks {', '.join(missing)}: see auction_env.games.contract.Game")
+        name = getattr(game, "__name__", repr(game))
+        raise TypeError(f"game module {name} lacks {', '.join(missing)}: see auction_env.games.contract.Game")
     fields = [name for name in REQUIRED_FIELDS if name not in (game.STATE.names or ())]
     if fields:
         raise TypeError(f"STATE of {game.__name__} lacks the fields {', '.join(fields)}")

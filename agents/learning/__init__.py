@@ -1,0 +1,1 @@
+"""The self-play learner: configuration, networks as data, training, reports."""

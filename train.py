@@ -1,0 +1,55 @@
+"""Learn to play by self-play: ``python train.py configs/auction_poker.toml [key=value ...]``.
+
+Ctrl-C saves; ``python train.py --resume runs/auction_poker`` goes on. ``python train.py --keys`` lists the keys.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", nargs="?", help="a TOML file, or an override if --resume is given")
+    parser.add_argument("overrides", nargs="*", metavar="key=value", help="config keys to override")
+    parser.add_argument("--resume", metavar="RUN", type=Path, help="go on with the run in this folder")
+    parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
+    options = parser.parse_args(arguments)
+
+    from agents.learning.config import ConfigError, documentation, load_config
+
+    if options.keys:
+        print(documentation())
+        return 0
+    if options.config is None and options.resume is None:
+        parser.error("give a config file, or --resume RUN")
+    try:
+        from agents.learning.selfplay import resume_run, start_run
+
+        if options.resume is not None:
+            overrides = [*([options.config] if options.config else []), *options.overrides]
+            trainer = resume_run(options.resume, overrides)
+        else:
+            trainer = start_run(load_config(options.config, options.overrides))
+    except ConfigError as error:
+        print(f"train.py: {error}", file=sys.stderr)
+        return 2
+    except ValueError as error:  # settings, agents
+        print(f"train.py: {error}", file=sys.stderr)
+        return 2
+    try:
+        folder = trainer.run()
+    except KeyboardInterrupt:
+        print(f"\nstopped and saved; go on with: python train.py --resume {trainer.folder}")
+        return 130
+    result = trainer.final_evaluation()
+    print(result.text())
+    print(f"run folder: {folder}; learning curve: {folder / 'curve.png'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
