@@ -678,7 +678,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     out[s.phase] = 1
-    at = 5
+    at: Any = 5
     if s.phase == PICK or s.phase == BET:
         out[at + (s.to_act - me) % n] = 1
     at += n
