@@ -6,6 +6,7 @@ Cases, vectors and worked deals are those published or collected elsewhere; expe
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from typing import Any
 
@@ -1112,6 +1113,17 @@ def test_a_small_game_is_played_to_its_end_with_hands_of_two_cards(first: str, s
     table = begin(settings=SMALL, dealer=0, deck="Ac Kc Qd Kd")
     play(table, "bid 2", "bid 1", "pick Qd", "check", "check", f"declare {first}", f"declare {second}")
     assert table.deals[0].award == awards and table.deals[0].net == [awards[0] - 2, awards[1] - 3]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16])
+def test_settings_given_as_numpy_integers_are_plain_ones(game: Any, kind: Any) -> None:
+    """In int8 the sizes of seven seats' observations would overflow, and a record would not go into JSON."""
+    for settings in (Table(game, {"num_players": kind(7)}).settings, game.Settings(num_players=kind(7))):
+        assert settings == game.Settings(num_players=7) and type(settings.num_players) is int
+    table = Table(game, {"num_players": kind(7)})
+    table.reset(1)
+    assert table.observe(0).size == table.observation_size == sum(piece.size for piece in game.pieces(settings))
+    assert json.loads(json.dumps(make_record(table))) == make_record(table)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,15 @@ from auction_env.games.cards import (
     names_of,
     shuffle_deck,
 )
-from auction_env.games.contract import Piece, SeatView, SettingsError, TableView, require_int, setting
+from auction_env.games.contract import (
+    Piece,
+    SeatView,
+    SettingsError,
+    TableView,
+    plain_integers,
+    require_int,
+    setting,
+)
 from auction_env.games.hands import (
     HIGH_CATEGORIES,
     LOW_CATEGORIES,
@@ -68,6 +76,7 @@ class Settings:
     final_carry: str = setting("split", "a pot carried out of a match's last deal: 'split' or 'keep' (A13)")
 
     def __post_init__(self) -> None:
+        plain_integers(self)
         require_int("num_players", self.num_players, MIN_PLAYERS, MAX_PLAYERS)
         require_int("ante", self.ante, 0, 1000)
         require_int("hole_cards", self.hole_cards, 0, MAX_HAND - 1)
