@@ -1009,7 +1009,7 @@ def _narrate_award(after: Any) -> list[str]:
             lines.append(
                 f"player_{seat} declares {_DECLARATIONS[after.declared[seat]]}, "
                 f"holding {names_of(cards_of(hole_set(after, seat)))}: "
-                f"high {describe_high(int(after.high[seat]))}; low {describe_low(int(after.low[seat]))}."
+                f"high: {describe_high(int(after.high[seat]))}; low: {describe_low(int(after.low[seat]))}."
             )
     words = {
         WON_ALL: "wins both ways",
