@@ -96,14 +96,14 @@ def match_settings(game: Any, deals: int, **others: Any) -> dict[str, Any]:
 
 
 @cache
-def smallest_settings(game: Any) -> dict[str, Any]:
-    """Settings made small one by one: two seats, and the least of everything that the others still allow."""
+def small_settings(game: Any, above: int = 0) -> dict[str, Any]:
+    """Two seats, and of every number the least (plus ``above``) that the settings before it allow."""
     values: dict[str, Any] = {"num_players": 2}
     for field in dataclasses.fields(game.Settings):
         limits = documented_range(field)
         if field.name in values or limits is None or not isinstance(field.default, int):
             continue
-        for value in range(limits[0], field.default):
+        for value in range(limits[0] + above, field.default):
             if (smaller := _with(game, values, field.name, value)) != values:
                 values = smaller
                 break
@@ -202,11 +202,11 @@ def seen_by(table: Table, seat: int) -> dict[str, Any]:
     """Everything that a table gives to one seat, for comparison."""
     view = table.view(seat)
     return {
-        "observation": table.observe(seat).tolist(),
-        "observation in int8": table.observe(seat, np.int8).tolist(),
-        "mask": table.mask(seat).tolist(),
+        "observation": table.observe(seat).tobytes(),
+        "observation in int8": table.observe(seat, np.int8).tobytes(),
+        "mask": table.mask(seat).tobytes(),
         "info": table.info(seat),
-        "view": dataclasses.asdict(view),
+        "view": view,
         "text": text(view, seat),
         "repr": repr(table),
         "str": str(table),
@@ -254,10 +254,11 @@ def _unknown(table: Table, action: int, is_open: bool, rng: np.random.Generator)
     """An action that the other seats cannot tell from this one."""
     if not is_open:
         return int(rng.integers(len(table.action_names)))
-    names = _public_names(table.game, table.settings)
+    names = public_names(table.game, table.settings)
     return int(rng.choice([other for other, name in enumerate(names) if name == names[action]]))
 
 
 @cache
-def _public_names(game: Any, settings: Any) -> tuple[str, ...]:
+def public_names(game: Any, settings: Any) -> tuple[str, ...]:
+    """Each action's name as the other seats see it."""
     return tuple(game.public_name(settings, action) for action in range(len(game.action_names(settings))))
