@@ -14,7 +14,7 @@ from pettingzoo.utils import wrappers
 
 from auction_env.games.contract import Game, IllegalActionError, Piece
 from auction_env.record import make_record
-from auction_env.render import draw, text
+from auction_env.render import draw, show, text
 from auction_env.table import Table
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
@@ -173,7 +173,7 @@ class AuctionEnv(AECEnv):
         picture = text(view, seat)
         if self.render_mode == "ansi":
             return picture
-        print(picture, flush=True)
+        show(picture)
         return None
 
     def _viewer(self) -> int:

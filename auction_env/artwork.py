@@ -6,6 +6,7 @@ and are the same wherever the same Pillow runs. Sizes are in pixels of the final
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -69,26 +70,36 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
     return font
 
 
+def _pen_places(text: str, size: int, bold: bool) -> tuple[list[float], int]:
+    """Where each letter starts, in fine pixels, and the width of all, in pixels."""
+    font, stroke = _font(size * FINE), _stroke(size, bold)
+    apart = size * FINE * (0.035 if bold else 0.015)  # the font is set tight, and strokes make it tighter
+    places, at = [], float(stroke)
+    for letter, following in zip(text, text[1:] + " ", strict=True):
+        places.append(at)
+        at += font.getlength(letter + following) - font.getlength(following) + apart  # pairs are kerned
+    return places, int((at + stroke) / FINE) + 2
+
+
+def _stroke(size: int, bold: bool) -> int:
+    """The font has one weight: bold letters are outlined by so many fine pixels."""
+    return max(1, round(size * FINE / 36)) if bold else 0
+
+
 @lru_cache(maxsize=2048)
 def letters(text: str, size: int, bold: bool = False) -> Image.Image:
     """Mask of a line of text. Its baseline is ``size`` pixels down; its height 1.3 times ``size``."""
-    font, stroke = _font(size * FINE), max(1, round(size * FINE / 36)) if bold else 0
-    apart = size * FINE * (0.035 if bold else 0.015)  # the font is set tight, and strokes make it tighter
-    starts = [
-        stroke + font.getlength(text[: place + 1]) - font.getlength(letter) + place * apart
-        for place, letter in enumerate(text)
-    ]
-    width = int(np.ceil((font.getlength(text) + 2 * stroke + len(text) * apart) / FINE)) + 1
+    places, width = _pen_places(text, size, bold)
     image = Image.new("L", (width * FINE, round(size * 1.3) * FINE), 0)
     pen = ImageDraw.Draw(image)
-    for start, letter in zip(starts, text, strict=True):
-        pen.text((start, size * FINE), letter, 255, font, "ls", stroke_width=stroke)
+    for place, letter in zip(places, text, strict=True):
+        pen.text((place, size * FINE), letter, 255, _font(size * FINE), "ls", stroke_width=_stroke(size, bold))
     return image.reduce(FINE)
 
 
 def text_width(text: str, size: int, bold: bool = False) -> int:
     """Width of a line of text."""
-    return letters(text, size, bold).width
+    return _pen_places(text, size, bold)[1]
 
 
 @lru_cache(maxsize=2048)
@@ -97,9 +108,9 @@ def fitted(text: str, size: int, width: int, bold: bool = False) -> tuple[str, i
     for smaller in range(size, round(size * 0.8) - 1, -1):
         if text_width(text, smaller, bold) <= width:
             return text, smaller
-    while text and text_width(text + "…", smaller, bold) > width:
-        text = text[:-1].rstrip()
-    return text + "…", smaller
+    places, _ = _pen_places(text + "…", smaller, bold)
+    room = (width - text_width("…", smaller, bold)) * FINE
+    return text[: max(bisect_right(places, room) - 1, 0)].rstrip() + "…", smaller
 
 
 # --- suits ----------------------------------------------------------------------------------------------------------

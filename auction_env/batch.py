@@ -137,6 +137,17 @@ class Batch:
         run(self.states, rows, actions, self._scratch, self.out, self.full)
         return self.out
 
+    def put(self, row: int, state: np.ndarray) -> None:
+        """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
+
+        Raises:
+            ValueError: the state has no deal on.
+        """
+        if state["to_act"][0] < 0:
+            raise ValueError("nobody is to act at this table: put a table with a deal on")
+        self.states[row] = state[0]
+        self._kernels.show(self.states, np.array([row]), self._scratch, self.out, self.full)
+
     def rollout(self, decisions: int) -> tuple[int, np.ndarray]:
         """Random legal play for ``decisions`` decisions at every table, without observations.
 

@@ -47,6 +47,7 @@ class Kernels:
     # From here scratch has a line for each thread to use; ``out`` is an Outputs.
     check: Callable[..., int]  # states, rows, actions, scratch -> place of the first illegal action, or -1
     start: Callable[..., None]  # states, rows, scratch, out, full: begin matches
+    show: Callable[..., None]  # the same, of tables as they are
     step: Callable[..., None]  # states, rows, actions, scratch, out, full: act and go on, in one thread
     step_parallel: Callable[..., None]  # the same on several
     rollout: Callable[..., int]  # states, decisions, scratch, net -> deals played at random; adds results to net
@@ -162,6 +163,11 @@ def kernels(game: Any) -> Kernels:
             show(states[row], row, scratch[0], out, full)
 
     @kernel(owner=owner)
+    def show_rows(states: Any, rows: Any, scratch: Any, out: Any, full: Any) -> None:
+        for row in rows:
+            show(states[row], row, scratch[0], out, full)
+
+    @kernel(owner=owner)
     def play_on(s: Any, decisions: Any, scratch: Any, net: Any) -> Any:
         """Random legal play at one table for some decisions; adds up results, returns the deals finished."""
         deals = 0
@@ -207,6 +213,7 @@ def kernels(game: Any) -> Kernels:
         step=step_rows,
         step_parallel=step_rows_parallel,
         start=start_rows,
+        show=show_rows,
         rollout=rollout,
         rollout_parallel=rollout_parallel,
     )

@@ -77,7 +77,13 @@ def sizes(num_seats: int) -> Sizes:
 
 
 def seat_boxes(num_seats: int) -> list[Box]:
-    """Where each seat's notes, cards and plate lie, seat 0 at the bottom, the others clockwise."""
+    """Where each seat's notes, cards and plate lie, seat 0 at the bottom, the others clockwise.
+
+    Raises:
+        ValueError: there is no room for so many seats.
+    """
+    if num_seats not in PLACES:
+        raise ValueError(f"the view has {num_seats} seats: a picture has room for 1 to {max(PLACES)}")
     size = sizes(num_seats)
     wide, high = WIDTH - 2 * SIDE - size.block, HEIGHT - HEAD - FOOT - size.block_height
     return [
@@ -275,6 +281,10 @@ def _notes(canvas: Canvas, seat: SeatView, x: float, y: float, width: int) -> No
         wide = sum(pill.width for pill in pills) + 6 * (len(pills) - 1)
         if wide <= width:
             break
+    else:  # too much even in small letters: each gets its share of the room
+        room = width // len(seat.notes) - 20
+        pills = [art.pill(*art.fitted(note, size, room, True), *_note_colours(note)) for note in seat.notes]
+        wide = sum(pill.width for pill in pills) + 6 * (len(pills) - 1)
     left = x - wide / 2
     for pill in pills:
         canvas.lay(pill, left, y - pill.height / 2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
+
 import numpy as np
 
 from auction_env.games.contract import SeatView, TableView
@@ -30,9 +33,9 @@ def text(view: TableView, seat: int | None) -> str:
         seat: the reader's seat, or None.
     """
     head = f"{view.title} | {view.phase} | pot {view.pot}"
-    facts = " ".join(view.lines)
+    facts = textwrap.wrap(" ".join(view.lines), 100)
     centre = [f"{view.centre_label}: {cards_text(view.centre)}"] if view.centre else []
-    body = [head, *([facts] if facts else []), *centre, *_columns([_seat_cells(other, seat) for other in view.seats])]
+    body = [head, *facts, *centre, *_columns([_seat_cells(other, seat) for other in view.seats])]
     body.insert(len(body) - len(view.seats) - 1, "-" * max(len(line) for line in body))
     return "\n".join(body)
 
@@ -47,7 +50,7 @@ def _seat_cells(seat: SeatView, reader: int | None) -> tuple[str, ...]:
     prices = " ".join(str(price) for price in seat.prices)
     remarks = ", ".join(seat.notes)
     if seat.hand:
-        remarks = f"{remarks} ({seat.hand})" if remarks else seat.hand
+        remarks = f"{remarks}; {seat.hand}" if remarks else seat.hand
     return marks, name, str(seat.stack), cards_text(seat.cards), cards_text(seat.bought), prices, remarks
 
 
@@ -60,6 +63,16 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
             padded = (f"{cell:>{width}}" if cells[0] == "chips" else f"{cell:{width}}" for cell in cells)
             lines = [f"{line}  {cell}" for line, cell in zip(lines, padded, strict=True)]
     return [line[2:].rstrip() for line in lines]
+
+
+def show(picture: str) -> None:
+    """Print a text of the table; where standard output cannot take suit signs, cards are written as in the notation."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        picture.encode(encoding)
+    except UnicodeEncodeError:
+        picture = picture.translate({ord(sign): letter for letter, sign in SUIT_SIGNS.items()})
+    print(picture, flush=True)
 
 
 def draw(view: TableView) -> np.ndarray:

@@ -80,7 +80,7 @@ class SelfPlayVecEnv(VecEnv):
         self.reward_scale = reward_scale
         self._next_seed: int | None = seed
         self.rng = np.random.default_rng([seed, 0x5EA7])
-        self.learner = np.arange(num_tables) % settings.num_players
+        self.learner = self.batch.all_rows % settings.num_players
         self.control = np.zeros((num_tables, settings.num_players), np.int32)
         self.policies: dict[int, BatchPolicy] = {}
         self._last_id = PRESENT
@@ -170,8 +170,10 @@ class SelfPlayVecEnv(VecEnv):
         """Start a match at every table; observations float32[num_tables, decision_size] of the learner."""
         if self._seeds[0] is not None:
             self._next_seed = self._seeds[0]
-            self.rng = np.random.default_rng([self._next_seed, 0x5EA7])
             self._reset_seeds()
+        if self._next_seed is not None:
+            self.rng = np.random.default_rng([self._next_seed, 0x5EA7])
+            self.learner = self.batch.all_rows % self.settings.num_players
         self.batch.reset(self._next_seed)
         self._next_seed = None
         self._seat_players(self.batch.all_rows)

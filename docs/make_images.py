@@ -32,8 +32,8 @@ class Moment:
 
 
 MOMENTS = {
-    "table.png": Moment("auction_poker", 333, 26, 0, {"num_players": 4}),
-    "showdown.png": Moment("auction_poker", 1427, 1000, 0, {"num_players": 4}),
+    "table.png": Moment("auction_poker", 2135, 26, 0, {"num_players": 4}),
+    "showdown.png": Moment("auction_poker", 329, 1000, 0, {"num_players": 4}),
 }
 
 
@@ -45,7 +45,7 @@ def view(moment: Moment) -> TableView:
     for _ in range(moment.moves):
         if table.to_act is None:
             break
-        table.act(int(choose.choice(table.legal())))
+        table.act(int(choose.choice(np.sort(table.legal()))))
     return table.view(moment.viewer)
 
 

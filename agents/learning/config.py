@@ -7,6 +7,7 @@ import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 from auction_env.games import get_game
@@ -68,9 +69,14 @@ class Config:
         if any(size < 1 or size > 1 << 14 for size in self.hidden):
             raise ConfigError(f"hidden is {self.hidden}: sizes of layers must be from 1 to {1 << 14}")
 
-    def resolve(self) -> tuple[Game, Any]:
-        """The game and its settings. Raises ValueError or SettingsError, naming what is wrong."""
-        game = get_game(self.game)
+    def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
+        """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.
+
+        Raises:
+            ValueError: there is no such game.
+            SettingsError: a setting is unknown or makes no sense.
+        """
+        game = get_game(game or self.game)
         return game, make_settings(game, {k: tuple(v) if isinstance(v, list) else v for k, v in self.settings.items()})
 
     @property

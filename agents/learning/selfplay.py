@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,14 @@ class Trainer:
         config: what to do.
         folder: of the run.
         say: called with lines for people.
+        game: a game module of your own, in place of the config's name.
     """
 
-    def __init__(self, config: Config, folder: Path, say: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, config: Config, folder: Path, say: Callable[[str], None] = print, game: ModuleType | None = None
+    ) -> None:
         self.config, self.folder, self.say = config, folder, say
-        self.game, self.settings = config.resolve()
+        self.game, self.settings = config.resolve(game)
         torch.set_num_threads(config.threads or os.cpu_count() or 1)
         self.env = SelfPlayVecEnv(
             self.game, self.settings, config.tables, seed=config.seed, reward_scale=config.reward_scale

@@ -22,7 +22,15 @@ from auction_env.games.cards import (
     names_of,
     shuffle_deck,
 )
-from auction_env.games.contract import Piece, SeatView, SettingsError, TableView, require_int, setting
+from auction_env.games.contract import (
+    Piece,
+    SeatView,
+    SettingsError,
+    TableView,
+    plain_integers,
+    require_int,
+    setting,
+)
 from auction_env.games.hands import (
     HIGH_CATEGORIES,
     LOW_CATEGORIES,
@@ -68,6 +76,7 @@ class Settings:
     final_carry: str = setting("split", "a pot carried out of a match's last deal: 'split' or 'keep' (A13)")
 
     def __post_init__(self) -> None:
+        plain_integers(self)
         require_int("num_players", self.num_players, MIN_PLAYERS, MAX_PLAYERS)
         require_int("ante", self.ante, 0, 1000)
         require_int("hole_cards", self.hole_cards, 0, MAX_HAND - 1)
@@ -678,7 +687,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     out[s.phase] = 1
-    at = 5
+    at: Any = 5
     if s.phase == PICK or s.phase == BET:
         out[at + (s.to_act - me) % n] = 1
     at += n
@@ -1000,7 +1009,7 @@ def _narrate_award(after: Any) -> list[str]:
             lines.append(
                 f"player_{seat} declares {_DECLARATIONS[after.declared[seat]]}, "
                 f"holding {names_of(cards_of(hole_set(after, seat)))}: "
-                f"high {describe_high(int(after.high[seat]))}; low {describe_low(int(after.low[seat]))}."
+                f"high: {describe_high(int(after.high[seat]))}; low: {describe_low(int(after.low[seat]))}."
             )
     words = {
         WON_ALL: "wins both ways",

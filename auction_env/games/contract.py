@@ -186,6 +186,15 @@ def make_settings(game: Game, values: Mapping[str, Any]) -> Any:
     return game.Settings(**values)
 
 
+def plain_integers(settings: Any) -> None:
+    """Make Python's integers of numpy's in a Settings under construction: those overflow, and JSON refuses them."""
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, tuple):
+            value = tuple(int(part) if isinstance(part, np.integer) else part for part in value)
+        object.__setattr__(settings, field.name, int(value) if isinstance(value, np.integer) else value)
+
+
 def require_int(name: str, value: Any, low: int, high: int) -> None:
     """Raise SettingsError unless ``value`` is an integer from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
