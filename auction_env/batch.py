@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.games import get_game
 from auction_env.games.contract import Game, IllegalActionError, make_settings
-from auction_env.loops import Outputs, kernels, observation_size, seed_words
+from auction_env.loops import Outputs, decision_size, kernels, observation_size, seed_words
 
 ROWS_PER_THREAD = 2048  # below this a second thread costs more than it brings
 
@@ -28,7 +28,7 @@ class Batch:
         settings: keyword values, or the game's Settings.
         num_tables: number of tables, N.
         dtype: of observations: float32, or int8 with fractions in units of 1/127, rounded down.
-        size: write only the first so many entries of each observation.
+        size: entries of an observation: all, or down to ``decision_size`` of them, the ones a decision can depend on.
         threads: for steps; None chooses by the number of tables.
 
     Raises:
@@ -56,9 +56,14 @@ class Batch:
             threads = min(cores, max(1, num_tables // ROWS_PER_THREAD))
         if not 1 <= threads <= cores:
             raise ValueError(f"threads is {threads!r}: it must be from 1 to {cores}, the threads numba may use")
+        most, least = observation_size(self.game, settings), decision_size(self.game, settings)
+        if size is not None and not least <= size <= most:
+            raise ValueError(
+                f"size is {size!r}: an observation has {most} entries, of which {least} are always written"
+            )
         self.settings, self.num_tables, self.threads = settings, num_tables, threads
         self.action_names = self.game.action_names(settings)
-        self.observation_size = size or observation_size(self.game, settings)
+        self.observation_size = most if size is None else size
         self.full = 127.0 if np.dtype(dtype) == np.int8 else 1.0
         self.states = np.repeat(self.game.new_state(settings), num_tables)
         self.all_rows = np.arange(num_tables)

@@ -152,6 +152,8 @@ def test_nonsense_is_refused(game):
         ({"num_tables": 0}, "num_tables is 0"),
         ({"num_tables": 8, "dtype": np.float64}, "float32 or int8"),
         ({"num_tables": 8, "threads": 999}, "threads is 999"),
+        ({"num_tables": 8, "size": 1}, "size is 1: an observation has .* always written"),
+        ({"num_tables": 8, "size": 10**6}, "size is 1000000"),
     ):
         with pytest.raises(ValueError, match=message):
             Batch(game, None, **arguments)

@@ -34,13 +34,13 @@ MIN_PLAYERS, MAX_PLAYERS = 2, 8
 MAX_HAND = 5
 MAX_FLOP = 3
 MAX_FLOPS = MAX_PLAYERS * MAX_HAND  # each flop sold fills at least one of the places that discards have left
-MAX_CHIPS = 32_767  # of a match, all seats together
+MAX_CHIPS = 1_000_000
 MAX_FEE = 255
 MAX_SHARE = 255
 
 _BIDS_A_WORD = 21  # seats, three bits each, in a 64-bit word
-_BID_WORDS = 39
-MAX_BIDS = _BIDS_A_WORD * _BID_WORDS  # bids of one deal that a table recalls
+_BID_WORDS = 37
+MAX_BIDS = _BIDS_A_WORD * _BID_WORDS  # of one deal that a table recalls: 8 seats with 97 chips each have fewer
 
 # --- settings -------------------------------------------------------------------------------------------------------
 
@@ -54,24 +54,24 @@ class Settings:
     num_players: int = setting(4, "seats at the table, 2 to 8")
     ante: int = setting(3, "chips each seat pays before a deal, 0 to 1000 (B1)")
     starting_chips: int = setting(
-        100, "chips of each seat when a match starts, at least the ante and 1; at most 32767 in a match (B1)"
+        100, "chips of each seat when a match starts, at least the ante and at least 1, at most 1000000 (B1)"
     )
     num_deals: int = setting(1, "deals in a match, 1 to 1000000 (B10)")
     discard_fees: tuple[int, ...] = setting(
         (0, 1, 3, 6, 10, 15),
-        "chips for discarding 0, 1, 2, ... cards, the first 0, each 0 to 255; numbers past hand_size are not used (B2)",
+        "chips for discarding 0, 1, 2, ... cards: first 0, none above 255; numbers past hand_size are not used (B2)",
     )
     pot_shares: tuple[int, ...] = setting(
         (3, 2, 1),
-        "how the best hands divide the pot, best first: 1 to 8 numbers, 1 to 255, none larger than the one before; "
-        "numbers past num_players are not used (B9)",
+        "how the best hands divide the pot, best first: at most 8 numbers from 1 up, none above 255 or above the one "
+        "before it; numbers past num_players are not used (B9)",
     )
     flop_size: int = setting(3, "cards in a flop, 1 to 3 (B3)")
     hand_size: int = setting(5, "cards dealt to each seat and held by all at the end, 1 to 5 (B1)")
     num_ranks: int = setting(13, "ranks in the deck, 1 to 13, the highest: 3 means Q K A")
     num_suits: int = setting(4, "suits in the deck, 1 to 4, the first of c d h s")
     observation: str = setting(
-        "full", "'full': all that a seat has seen and done; 'compact': without the course of the auctions that are over"
+        "full", "'full': all that a seat has seen and done; 'compact': without the course of auctions that are over"
     )
 
     def __post_init__(self) -> None:
@@ -107,22 +107,11 @@ class Settings:
         if hands - 1 + self.flop_size > size:
             raise SettingsError(
                 f"num_players {self.num_players} x hand_size {self.hand_size} - 1 + flop_size {self.flop_size} = "
-                f"{hands - 1 + self.flop_size} cards are needed for the last flop, more than the {size} of the deck: "
-                "lower one of them or enlarge the deck"
-            )
-        if self.num_players * self.starting_chips > MAX_CHIPS:
-            raise SettingsError(
-                f"num_players {self.num_players} x starting_chips {self.starting_chips} is more than {MAX_CHIPS} "
-                "chips in a match: lower one of them"
+                f"{hands - 1 + self.flop_size} cards are needed for the last flop, more than the deck's num_ranks "
+                f"{self.num_ranks} x num_suits {self.num_suits} = {size}: lower one of them or enlarge the deck"
             )
         if self.observation not in OBSERVATIONS:
             raise SettingsError(f"observation is {self.observation!r}: it must be 'full' or 'compact'")
-        if self.observation == "full" and self.chips_in_play > MAX_BIDS:
-            raise SettingsError(
-                f"num_players {self.num_players} x (starting_chips {self.starting_chips} - ante {self.ante}) = "
-                f"{self.chips_in_play} chips, and as many bids, are more than the {MAX_BIDS} that the full observation "
-                "recalls: lower one of them or set observation to 'compact'"
-            )
 
     @property
     def chips_in_play(self) -> int:
@@ -133,6 +122,11 @@ class Settings:
     def max_flops(self) -> int:
         """The most flops in a deal: each fills at least one place left by a discard (B5)."""
         return self.num_players * self.hand_size
+
+    @property
+    def bid_slots(self) -> int:
+        """Bids of one deal that the full observation holds: all that the chips in play allow, up to MAX_BIDS."""
+        return min(max(self.chips_in_play, 1), MAX_BIDS)
 
     @property
     def max_refusals(self) -> int:
@@ -157,7 +151,6 @@ STATE = np.dtype(
             [
                 ("rng", "u8"),  # the table's generator (SplitMix64)
                 ("chance", "u8"),  # a generator for the reshuffles of this deal, started when it was dealt (B8)
-                ("discards", "u8", _SEATS),  # card set each seat discarded from the cards it was dealt
                 ("bid_log", "u8", (_BID_WORDS,)),  # seats of all bids of the deal, in order, three bits each
                 # settings
                 ("ante", "i4"),
@@ -173,10 +166,11 @@ STATE = np.dtype(
                 ("award", "i4", _SEATS),  # chips received at its end
                 ("paid", "i4", _SEATS),  # ante, fee, prices and refusals of this deal
                 ("high", "i4", _SEATS),  # high key of the whole hand; set at the end
-                ("cost", "i2", (MAX_FLOPS,)),  # price of each flop; minus the number of refusals of one nobody bid for
-                ("price", "i2"),  # highest bid for the flop on the table, 0: none
-                ("num_bids", "i2"),  # in bid_log
+                ("cost", "i4", (MAX_FLOPS,)),  # price of each flop; minus the number of refusals of one nobody bid for
+                ("price", "i4"),  # highest bid for the flop on the table, 0: none
                 ("max_refusals", "i2"),  # as in Settings
+                ("bid_slots", "i2"),  # as in Settings
+                ("num_bids", "i2"),  # in bid_log
                 ("deck", "u1", (NUM_CARDS,)),  # in deal order; the first num_ranks * num_suits places count
                 ("stock", "u1", (NUM_CARDS,)),  # flops come from places stock_at to stock_size - 1
                 ("flops", "u1", (MAX_FLOPS, MAX_FLOP)),  # the cards of each flop turned up, sorted
@@ -195,7 +189,8 @@ STATE = np.dtype(
                 ("phase", "i1"),
                 ("to_act", "i1"),  # seat, -1 when the deal is over
                 ("dealt_in", "i1", _SEATS),  # all, always (B10)
-                ("discarded", "i1", _SEATS),  # number of cards each seat discarded, or NOT_YET
+                ("discards", "u1", _SEATS),  # what each seat discarded: bit i is the card it was dealt i-th, from 0
+                ("discarded", "i1", _SEATS),  # how many cards that are, or NOT_YET
                 ("held", "i1", _SEATS),  # number of cards in each hand
                 ("place", "i1", _SEATS),  # at the end, how many hands are better
                 ("num_open", "i1"),  # seats that have discarded some cards and do not hold hand_size yet
@@ -220,7 +215,7 @@ def new_state(settings: Settings) -> np.ndarray:
     states = np.zeros(1, STATE)
     row = states[0]
     for name in (
-        *("ante", "starting_chips", "num_deals", "max_refusals"),
+        *("ante", "starting_chips", "num_deals", "max_refusals", "bid_slots"),
         *("num_players", "hand_size", "flop_size", "num_ranks", "num_suits"),
     ):
         row[name] = getattr(settings, name)
@@ -243,6 +238,7 @@ DISCARD_0 = 11  # discard subset x of the hand: DISCARD_0 + x, x from 0 to 2**ha
 MAX_LEGAL = 1 << MAX_HAND
 
 _SIZE = np.array([subset.bit_count() for subset in range(1 << MAX_HAND)], np.int8)  # of a subset
+_ALL = (1 << MAX_HAND) - 1
 
 
 def _places(subset: int) -> str:
@@ -315,12 +311,7 @@ def pieces(settings: Settings) -> tuple[Piece, ...]:
 
 
 def _full_pieces(settings: Settings) -> tuple[Piece, ...]:
-    n, flop, flops, bids = (
-        settings.num_players,
-        settings.flop_size,
-        settings.max_flops,
-        settings.chips_in_play,
-    )
+    n, flop, flops = settings.num_players, settings.flop_size, settings.max_flops
     return (
         Piece("flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits"),
         Piece("buyers", (flops, n), "the seat that got each flop"),
@@ -328,7 +319,11 @@ def _full_pieces(settings: Settings) -> tuple[Piece, ...]:
         Piece("all_refusals", (flops,), "refusals of each flop, over the most that chips allow", fraction=True),
         Piece("kept", (flops, flop), "how many of each flop's cards the buyer kept: 1, 2, 3"),
         Piece("own_kept", (flops, flop), "which cards of each flop the seat itself kept"),
-        Piece("bids", (bids, n + 1), "every bid in order: the seat, then whether it was the first bid for its flop"),
+        Piece(
+            "bids",
+            (settings.bid_slots, n + 1),
+            "every bid in order: the seat, then whether it was the first bid for its flop",
+        ),
     )
 
 
@@ -366,7 +361,7 @@ def deal(s: Any, given: Any) -> None:
         s.award[seat] = 0
         s.high[seat] = 0
         s.place[seat] = 0
-        s.discards[seat] = EMPTY
+        s.discards[seat] = 0
         s.discarded[seat] = NOT_YET
         s.held[seat] = s.hand_size
         _pay(s, seat, s.ante)
@@ -458,15 +453,39 @@ def deck_set(s: Any) -> Any:
     return cards
 
 
-@kernel
-def hole_set(s: Any, seat: Any) -> Any:
-    """The cards a seat was dealt, as a card set: one at a time, clockwise from the dealer (B1)."""
+@inner
+def _hole_place(s: Any, seat: Any, turn: Any) -> Any:
+    """The place in the deck of a seat's card: dealt one at a time, clockwise from the dealer (B1)."""
     n = np.int64(s.num_players)
-    place = (seat - s.dealer - 1) % n
+    return turn * n + (seat - s.dealer - 1) % n
+
+
+@inner
+def _hole_part(s: Any, seat: Any, turns: Any) -> Any:
+    """The cards a seat was dealt in some turns, a bit each, as a card set."""
     cards = EMPTY
     for turn in range(s.hand_size):
-        cards |= card_bit(s.deck[turn * n + place])
+        if turns >> turn & 1:
+            cards |= card_bit(s.deck[_hole_place(s, seat, turn)])
     return cards
+
+
+@kernel
+def hole_set(s: Any, seat: Any) -> Any:
+    """The cards a seat was dealt, as a card set (B1)."""
+    return _hole_part(s, seat, _ALL)
+
+
+@kernel
+def discard_set(s: Any, seat: Any) -> Any:
+    """The cards a seat has discarded, as a card set (B2)."""
+    return _hole_part(s, seat, s.discards[seat])
+
+
+@inner
+def _held_hole_set(s: Any, seat: Any) -> Any:
+    """The cards a seat was dealt and has not discarded, as a card set."""
+    return _hole_part(s, seat, _ALL ^ s.discards[seat])
 
 
 @inner
@@ -482,7 +501,7 @@ def _kept_set(s: Any, flop: Any) -> Any:
 @kernel
 def hand_set(s: Any, seat: Any) -> Any:
     """The cards a seat holds, as a card set."""
-    cards = hole_set(s, seat) ^ s.discards[seat]
+    cards = _held_hole_set(s, seat)
     for flop in range(s.num_flops):
         if s.buyer[flop] == seat:
             cards |= _kept_set(s, flop)
@@ -577,7 +596,10 @@ def act(s: Any, action: Any) -> None:
 def _discard(s: Any, subset: Any) -> None:
     """Discard, pay, and go on to the next seat clockwise; the dealer is last (B2)."""
     seat, number = s.to_act, _SIZE[subset]
-    s.discards[seat] = _chosen(hole_set(s, seat), subset)
+    chosen = _chosen(hole_set(s, seat), subset)
+    for turn in range(s.hand_size):
+        if chosen & card_bit(s.deck[_hole_place(s, seat, turn)]):
+            s.discards[seat] |= 1 << turn
     s.discarded[seat] = number
     s.held[seat] -= number
     s.num_open += number > 0
@@ -692,7 +714,7 @@ def _bid(s: Any) -> None:
     s.price += 1
     s.bidder = s.to_act
     s.passes = 0
-    if s.full_view and s.num_bids < MAX_BIDS:
+    if s.full_view and s.num_bids < s.bid_slots:
         s.bid_log[s.num_bids // _BIDS_A_WORD] |= np.uint64(s.to_act) << np.uint64(3 * (s.num_bids % _BIDS_A_WORD))
         s.num_bids += 1
     s.to_act = _next_open(s, s.to_act)
@@ -776,7 +798,8 @@ def _share(s: Any, seat: Any) -> Any:
 def place_chips(s: Any, place: Any) -> Any:
     """The chips of a place: the whole chips of its share, and those left over one each from the best down (B9)."""
     pot = np.int64(s.pot)
-    parts, given = 0, 0
+    parts: Any = 0
+    given: Any = 0
     for other in range(s.num_players):
         parts += np.int64(s.shares[other])
     for other in range(s.num_players):
@@ -805,7 +828,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     hand = hand_set(s, me)
-    at = _observe_public(s, me, out)
+    at: Any = _observe_public(s, me, out)
     place = 0
     for below in range(NUM_CARDS):
         card = NUM_CARDS - 1 - below
@@ -813,7 +836,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
             _mark_card(card, out, at + place * _CARD)
             place += 1
     at += s.hand_size * _CARD
-    _mark_set(s.discards[me], out, at)
+    _mark_set(discard_set(s, me), out, at)
     at += NUM_CARDS
     at = _observe_flop(s, me, hand, out, at)
     at = _observe_chips(s, me, out, at, full)
@@ -835,7 +858,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
 def _observe_public(s: Any, me: Any, out: Any) -> Any:
     n, counts = np.int64(s.num_players), np.int64(s.hand_size) + 1
     out[s.phase] = 1
-    at = 5
+    at: Any = 5
     if s.phase != OVER:
         out[at + (s.to_act - me) % n] = 1
     at += n
@@ -935,7 +958,7 @@ def _observe_bids(s: Any, me: Any, out: Any, at: Any) -> Any:
                 out[slot + (bidder_of(s, bid) - me) % n] = 1
                 out[slot + n] = place == 0
                 bid += 1
-    return at + n * (np.int64(s.starting_chips) - s.ante) * (n + 1)
+    return at + s.bid_slots * (n + 1)
 
 
 # --- what a seat may not know, drawn anew ---------------------------------------------------------------------------
@@ -952,7 +975,7 @@ def _unseen(s: Any, me: Any) -> Any:
     if s.phase == OVER:
         for seat in range(s.num_players):
             if seat != me:
-                cards ^= hole_set(s, seat) ^ s.discards[seat]
+                cards ^= _held_hole_set(s, seat)
     return cards
 
 
@@ -970,7 +993,7 @@ def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
     dealt = _dealt(s)
     if place < dealt:
         owner = (s.dealer + 1 + place % s.num_players) % s.num_players
-        return owner == me or (s.phase == OVER and s.discards[owner] & card_bit(s.deck[place]) == EMPTY)
+        return owner == me or (s.phase == OVER and s.discards[owner] >> place // s.num_players & 1 == 0)
     if place < dealt + min(s.first_shuffle, s.num_flops) * np.int64(s.flop_size):
         return True
     return s.first_shuffle != NEVER and _count(_tail_choice(s, me)) == s.tail
@@ -1013,19 +1036,26 @@ def resample(s: Any, me: Any) -> None:
 
 
 @inner
+def _draw_subset(s: Any, places: Any, number: Any) -> Any:
+    """A random subset, of a given number, of some places (a bit each)."""
+    left, subset = _SIZE[places], 0
+    for place in range(MAX_HAND):
+        if places >> place & 1:
+            if draw_below(s, left) < number:
+                subset |= 1 << place
+                number -= 1
+            left -= 1
+    return subset
+
+
+@inner
 def _redraw_kept(s: Any, flop: Any) -> None:
     """Choose which cards of a flop its buyer kept: as many as it did, none that has come up again since."""
-    again = _flop_set(s, flop + 1, s.num_flops)
-    left, wanted, subset = 0, _SIZE[s.kept[flop]], 0
-    for place in range(s.flop_size):
-        left += again & card_bit(s.flops[flop, place]) == EMPTY
+    again, places = _flop_set(s, flop + 1, s.num_flops), 0
     for place in range(s.flop_size):
         if again & card_bit(s.flops[flop, place]) == EMPTY:
-            if draw_below(s, left) < wanted:
-                subset |= 1 << place
-                wanted -= 1
-            left -= 1
-    s.kept[flop] = subset
+            places |= 1 << place
+    s.kept[flop] = _draw_subset(s, places, _SIZE[s.kept[flop]])
 
 
 @inner
@@ -1051,43 +1081,23 @@ def _redraw_holes(s: Any, me: Any) -> Any:
         unseen ^= _redraw_tail(s, me)
         turned = unseen & _flop_set(s, s.first_shuffle, s.num_flops)  # these were discarded from the others' hands
     rest = unseen ^ turned
-    places = 0  # left for discards
+    left = 0  # places for discards
     for seat in range(s.num_players):
-        places += max(s.discarded[seat], 0) if seat != me else 0
+        if seat != me and s.phase != OVER:
+            s.discards[seat] = _draw_subset(s, (1 << s.hand_size) - 1, s.discarded[seat])
+        left += _SIZE[s.discards[seat]] if seat != me else 0
     for seat in range(s.num_players):
-        if seat == me:
-            continue
-        discards, held = EMPTY, EMPTY
         for turn in range(s.hand_size):
-            if turn < s.discarded[seat]:
-                if draw_below(s, places) < _count(turned):
-                    card = _draw_card(s, turned)
-                    turned ^= card_bit(card)
-                else:
-                    card = _draw_card(s, rest)
-                    rest ^= card_bit(card)
-                places -= 1
-                discards |= card_bit(card)
-            elif s.phase != OVER:
-                card = _draw_card(s, rest)
-                rest ^= card_bit(card)
-                held |= card_bit(card)
-        _write_hole(s, seat, discards, held)
+            gone = s.discards[seat] >> turn & 1
+            if seat == me or (s.phase == OVER and not gone):
+                continue
+            again = gone and draw_below(s, left) < _count(turned)
+            card = _draw_card(s, turned if again else rest)
+            turned &= ~card_bit(card)
+            rest &= ~card_bit(card)
+            left -= gone
+            s.deck[_hole_place(s, seat, turn)] = card
     return rest
-
-
-@inner
-def _write_hole(s: Any, seat: Any, discards: Any, held: Any) -> None:
-    """Put a seat's cards on its places of the deck in random order; at the end those it held stay where they are."""
-    n = np.int64(s.num_players)
-    cards = discards | held
-    for turn in range(s.hand_size):
-        place = turn * n + (seat - s.dealer - 1) % n
-        if s.phase != OVER or s.discards[seat] & card_bit(s.deck[place]):
-            card = _draw_card(s, cards)
-            cards ^= card_bit(card)
-            s.deck[place] = card
-    s.discards[seat] = discards
 
 
 @inner
@@ -1103,7 +1113,6 @@ def _redraw_stock(s: Any) -> None:
 # --- what people read -----------------------------------------------------------------------------------------------
 
 _PLACES = ("best", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-_SHOWN_FLOPS = 8  # past flops that a view lists
 
 
 def eligibility(s: Any, seat: int) -> str:
@@ -1111,11 +1120,6 @@ def eligibility(s: Any, seat: int) -> str:
     for other in range(s.num_players):
         if s.stacks[other] < s.ante:
             return f"player_{other} has {s.stacks[other]} chips and cannot pay the ante of {s.ante}: the match is over"
-    most = int(s.num_players) * int(s.starting_chips) if s.full_view else MAX_CHIPS
-    total = int(s.stacks[: s.num_players].sum())
-    if total > most:
-        fix = "raise starting_chips or set observation to 'compact'" if s.full_view else "lower them"
-        return f"{total} chips are more than the {most} this table has room for: {fix}"
     return ""
 
 
@@ -1179,18 +1183,16 @@ def view(s: Any, seat: int | None) -> TableView:
 
 def _view_lines(s: Any, up: bool) -> list[str]:
     lines = [f"Deal {s.deal_number + 1} of {s.num_deals}."]
-    past = int(s.num_flops) - up
-    if past > _SHOWN_FLOPS:
-        lines.append(f"({past - _SHOWN_FLOPS} earlier flops.)")
-    for flop in range(max(0, past - _SHOWN_FLOPS), past):
-        kept = int(_SIZE[s.kept[flop]])
-        lines.append(f"Flop {flop + 1}: {_flop_text(s, flop)}. {_sale_text(s, flop)}; {kept} kept.")
+    last = int(s.num_flops) - 1 - up
+    if last >= 0:
+        kept = _cards_text(int(_SIZE[s.kept[last]]))
+        lines.append(f"Flop {last + 1} was {_flop_text(s, last)}. {_sale_text(s, last)}, who kept {kept}.")
     if s.phase == BID:
-        lines.append(f"The highest bid is {s.price}, by player_{s.bidder}." if s.price else "Nobody has bid yet.")
+        lines.append(f"player_{s.bidder} bids {s.price}." if s.price else "Nobody has bid yet.")
     if s.phase == REFUSE:
         lines.append(f"All have passed: player_{s.to_act} takes the flop, or pays {_refusal(s)} to refuse it.")
     if s.phase == KEEP:
-        lines.append(_sale_text(s, int(s.num_flops) - 1) + ".")
+        lines.append(_sale_text(s, last + 1) + ".")
     return lines
 
 
@@ -1202,10 +1204,9 @@ def _sale_text(s: Any, flop: int) -> str:
     """Who got a flop, and what for."""
     buyer, cost = f"player_{s.buyer[flop]}", int(s.cost[flop])
     if cost > 0:
-        return f"Sold to {buyer} for {cost}"
-    if cost < 0:
-        return f"Taken by {buyer} after {-cost} refusal{'s' if cost < -1 else ''}"
-    return f"Taken by {buyer} for nothing"
+        return f"Sold for {cost} to {buyer}"
+    after = f" after {-cost} refusal{'s' if cost < -1 else ''}" if cost else ""
+    return f"Taken for nothing{after} by {buyer}"
 
 
 def _seat_view(s: Any, seat: int, viewer: int | None) -> SeatView:
@@ -1213,7 +1214,7 @@ def _seat_view(s: Any, seat: int, viewer: int | None) -> SeatView:
     hand = hand_set(s, seat)
     notes = []
     if s.discarded[seat] != NOT_YET:
-        cards = f" ({names_of(cards_of(s.discards[seat]))})" if knows and s.discarded[seat] else ""
+        cards = f" ({names_of(cards_of(discard_set(s, seat)))})" if knows and s.discarded[seat] else ""
         notes.append(f"discarded {s.discarded[seat] or 'none'}{cards}")
     if flop_up(s) and s.voice == seat:
         notes.append("first voice")
