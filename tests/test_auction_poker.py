@@ -994,7 +994,7 @@ def test_a15_the_deal_passes_over_seats_that_are_out_of_the_match() -> None:
 def test_a15_the_first_dealer_is_drawn_from_the_seed_uniformly() -> None:
     dealers = [begin(seed).state.dealer for seed in range(600)]
     assert dealers == [begin(seed).state.dealer for seed in range(600)]
-    assert np.bincount(dealers).min() > 200 - 5 * math.sqrt(600 * 2 / 9)
+    assert np.bincount(dealers, minlength=3).min() > 200 - 5 * math.sqrt(600 * 2 / 9)
 
 
 # --- whole deals ----------------------------------------------------------------------------------------------------
