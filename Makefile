@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
-.PHONY: help setup train test test-all lint clean
+.PHONY: help setup train learning test test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -25,6 +25,9 @@ test: setup lint  ## lint, types, and all tests but the slow ones
 
 test-all: setup lint  ## the slow ones too
 	$(PY) -m pytest -n $(JOBS)
+
+learning: setup  ## train five seeds of CONFIG and report chips per deal over seeds
+	$(PY) -m benchmarks.learning $(CONFIG) --seeds 5
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -6,8 +6,12 @@ Ctrl-C saves; ``python train.py --resume runs/auction_poker`` goes on. ``python 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
+
+# Threads that wait asleep: two programs on the same cores would otherwise spin against each other.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def main(arguments: list[str] | None = None) -> int:

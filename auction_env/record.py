@@ -169,12 +169,12 @@ def _reason(error: Exception) -> str:
 
 
 def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
-    given = _replay_set_up(table, deal, number)
-    states = table.states
-    deck, size = states["deck"][0].tolist(), table.settings.num_ranks * table.settings.num_suits
+    deck, given = _replay_set_up(table, deal, number)
+    states, size = table.states, len(deck)
+    states["deck"][0, :size] = complete_deck(deck[:given], table.settings.num_ranks, table.settings.num_suits)[0]
     generator = int(states["rng"][0])
     kernels(table.game).deal(states, 0, given)
-    if states["deck"][0].tolist()[:size] != deck[:size]:
+    if states["deck"][0, :size].tolist() != deck:
         raise RecordError("the deck is not what its generator deals")
     table._begin_deal(given, generator)
     log = table.deals[-1]
@@ -187,8 +187,8 @@ def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
             raise RecordError(f"{name} is {deal[name]}, but the rules give {getattr(log, name)}")
 
 
-def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> int:
-    """Put a deal's chips, dealer, deck and generator in the table's row; return how many cards are given."""
+def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> tuple[list[int], int]:
+    """Put a deal's chips, dealer and generator in the table's row; return its deck and how many cards were given."""
     row, n = table.states[0], table.settings.num_players
     if number == 0:
         kernels(table.game).new_match(table.states, 0)
@@ -212,8 +212,7 @@ def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> int:
         if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= len(deck):
             raise RecordError(f"given is {given!r}: it must be an integer from 0 to {len(deck)}")
         row.rng = generator
-    row.deck[: len(deck)] = deck
-    return given
+    return deck, given
 
 
 def _replay_action(table: Table, actor: int, action: int, name: str | None = None) -> None:

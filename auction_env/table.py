@@ -228,7 +228,7 @@ class Table:
 
     def mask(self, seat: int) -> np.ndarray:
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
-        self._check_seat(seat)
+        seat = self._check_seat(seat)
         mask = np.zeros(len(self.action_names), np.int8)
         if seat == self.states["to_act"][0]:
             mask[self._legal] = 1
@@ -243,7 +243,7 @@ class Table:
             ValueError: there is no such seat, or no such form of observations.
             SetupError: nothing has been dealt yet.
         """
-        self._check_seat(seat)
+        seat = self._check_seat(seat)
         self._check_dealt()
         if np.dtype(dtype) not in (np.float32, np.int8):
             raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
@@ -261,20 +261,21 @@ class Table:
 
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
-        self._check_seat(seat)
+        seat = self._check_seat(seat)
         return self.game.info(self.states[0], seat) if seat == self.states["to_act"][0] else {}
 
     def view(self, seat: int | None) -> TableView:
         """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""
         self._check_dealt()
         if seat is not None:
-            self._check_seat(seat)
+            seat = self._check_seat(seat)
         return self.game.view(self.states[0], seat)
 
-    def _check_seat(self, seat: Any) -> None:
+    def _check_seat(self, seat: Any) -> int:
         seats = self.settings.num_players
         if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < seats:
             raise ValueError(f"there is no seat {seat!r}: seats are 0 to {seats - 1}")
+        return int(seat)
 
     def _check_dealt(self) -> None:
         if not self.deals:
@@ -354,7 +355,7 @@ class Table:
             ValueError: there is no such seat, or the seed is not one that ``reset`` takes.
             SetupError: nothing has been dealt yet.
         """
-        self._check_seat(seat)
+        seat = self._check_seat(seat)
         self._check_dealt()
         if isinstance(seed, np.random.Generator):
             seed = int(seed.integers(0, 2**63))

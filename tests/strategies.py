@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from auction_env.games.contract import SettingsError
+from auction_env.games.contract import SettingsError, SetupError
 from auction_env.games.contract import make_settings as settings_of
 from auction_env.loops import kernels
 from auction_env.render import text
@@ -161,6 +161,16 @@ def play_out(table: Table, policy: Policy, whole_match: bool = False) -> Table:
     for _ in play(table, policy, whole_match):
         pass
     return table
+
+
+def sits_out(game: Any) -> bool:
+    """Whether a deal can go on without a seat that cannot pay (A2), or all seats are dealt in or none (B10)."""
+    usual = game.Settings(num_players=3).starting_chips
+    try:
+        dealt(game, {"num_players": 3}, 0, stacks=[usual, 0, usual])
+    except SetupError:
+        return False
+    return True
 
 
 def dealt(game: Any, values: Mapping[str, Any] | None = None, seed: int = 0, **options: Any) -> Table:

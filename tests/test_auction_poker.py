@@ -763,6 +763,26 @@ def test_a10_a11_a12_random_fields_agree_with_the_reference(n: int) -> None:
     assert carried > 20 and boths > 50
 
 
+@pytest.mark.parametrize(
+    ("pot", "ways", "low", "told"),
+    [
+        (103, [HIGH, LOW, LOW], [0, 5, 5], [True, True]),
+        (102, [HIGH, LOW, LOW], [0, 5, 5], [False, True]),
+        (101, [HIGH, LOW, LOW], [0, 5, 6], [True, False]),
+        (100, [HIGH, LOW, LOW], [0, 5, 5], [False, False]),
+        (37, [LOW, LOW, LOW], [5, 5, 5], [False, True]),
+    ],
+)
+def test_a12_the_account_tells_of_odd_chips(pot: int, ways: list[int], low: list[int], told: list[bool]) -> None:
+    states = fields(3, 1)
+    states["pot"], states["declared"][0, :3], states["low"][0, :3] = pot, ways, low
+    _award_all(states)
+    account = auction_poker._narrate_award(states[0])
+    assert ["The odd chip of the pot goes to the high half." in account] == told[:1]
+    assert ["Chips that cannot be shared equally go one each, clockwise from the dealer." in account] == told[1:]
+    assert sum(" and gets " in line for line in account) == np.count_nonzero(states["award"])
+
+
 # --- A13: the carried pot -------------------------------------------------------------------------------------------
 
 
@@ -974,7 +994,7 @@ def test_a15_the_deal_passes_over_seats_that_are_out_of_the_match() -> None:
 def test_a15_the_first_dealer_is_drawn_from_the_seed_uniformly() -> None:
     dealers = [begin(seed).state.dealer for seed in range(600)]
     assert dealers == [begin(seed).state.dealer for seed in range(600)]
-    assert np.bincount(dealers).min() > 200 - 5 * math.sqrt(600 * 2 / 9)
+    assert np.bincount(dealers, minlength=3).min() > 200 - 5 * math.sqrt(600 * 2 / 9)
 
 
 # --- whole deals ----------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from strategies import (
     seats_of,
     seen_by,
     settings_values,
+    small_settings,
     snapshot,
     some_settings,
 )
@@ -46,10 +47,10 @@ EVERY_PHASE = [(name, phase) for name in available() for phase in get_game(name)
 EVERY_PLAYED_PHASE = [(name, phase) for name in available() for phase in get_game(name).PHASES[:-1]]
 
 
-def unseen_cards(table: Table, seat: int) -> set[str]:
-    """Names of the cards that a seat has not seen."""
+def unseen_cards(table: Table, met: list[set[str]], seat: int) -> set[str]:
+    """Names of the cards that a seat has not seen: nor where the deck had them, nor face up, nor in its own hand."""
     seen = table.game.visible_deck(table.state, seat)
-    return {CARD_NAMES[card] for card, known in zip(_deck(table), seen, strict=True) if not known}
+    return {CARD_NAMES[card] for card, known in zip(_deck(table), seen, strict=True) if not known} - met[seat]
 
 
 def _deck(table: Table) -> list[int]:
@@ -59,14 +60,26 @@ def _deck(table: Table) -> list[int]:
 @cache
 def moments(game: Any) -> dict[str, Moments]:
     """Tables in each phase, from random settings and several ways to play; the end of a deal is a phase too."""
-    found: dict[str, Moments] = {phase: [] for phase in game.PHASES}
+    return {phase: [table for table, _ in found] for phase, found in moments_with_cards(game).items()}
+
+
+@cache
+def moments_with_cards(game: Any) -> dict[str, list[tuple[Table, list[set[str]]]]]:
+    """The same, each with the cards that every seat has met in this deal: face up, or in its own hand."""
+    found: dict[str, list[tuple[Table, list[set[str]]]]] = {phase: [] for phase in game.PHASES}
     for seed in itertools.count():
         rng = np.random.default_rng(seed)
         table = dealt(game, some_settings(game, chooser(rng)), seed)
-        for at in play(table, POLICIES[seed % len(POLICIES)](rng), whole_match=True):
+        met: list[set[str]] = []
+        for at in play(table, POLICIES[seed % len(POLICIES)](rng)):
+            if not at.deals[-1].actions:
+                met = [set() for _ in seats_of(at)]
+            view = at.view(None)
+            for seat in seats_of(at):
+                met[seat] |= {*view.centre, *view.seats[seat].cards}
             if rng.random() < 0.35 or at.to_act is None:
-                found[at.phase].append(at.clone())
-        if seed >= 25 and min(map(len, found.values())) >= 20:
+                found[at.phase].append((at.clone(), copy.deepcopy(met)))
+        if seed >= 16 and min(map(len, found.values())) >= 20:
             return {phase: tables[:25] for phase, tables in found.items()}
 
 
@@ -204,6 +217,56 @@ def test_resampling_is_uniform_over_the_worlds_that_look_the_same(phase):
     assert chi < freedom + 4 * (2 * freedom) ** 0.5 + 4  # about one chance in 10,000
 
 
+def _another_truth(table: Table, seat: int, rng: np.random.Generator) -> Table | None:
+    """A deal from scratch with the cards unknown to the seat in another order, hidden actions chosen anew among those
+    that look the same; None unless the seat would have seen what it has seen."""
+    log, names = table.deals[-1], public_names(table.game, table.settings)
+    unknown = [place for place, known in enumerate(table.game.visible_deck(table.state, seat)) if not known]
+    deck = np.array(_deck(table))
+    deck[unknown] = rng.permutation(deck[unknown])
+    world = dealt(table.game, table.settings, int(rng.integers(2**62)), deck=deck, dealer=log.dealer, stacks=log.stacks)
+    open_until = len(log.actions) - table.game.pending(table.state)
+    for place, (actor, action) in enumerate(log.actions):
+        if world.to_act != actor:
+            return None
+        alike = world.legal() if place >= open_until else [a for a in world.legal() if names[a] == names[action]]
+        chosen = action if actor == seat else int(rng.choice(alike)) if alike else -1
+        if chosen not in world.legal():
+            return None
+        world.act(chosen)
+    return world if _looks(world, seat) == _looks(table, seat) else None
+
+
+def _hidden_from(table: Table) -> Any:
+    """Who holds what, and what each has chosen, with all revealed."""
+    return tuple((frozenset(seat.cards), *seat.bought, *seat.notes) for seat in table.view(None).seats)
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 24), marks=pytest.mark.slow)])
+def test_resampling_gives_hidden_hands_and_choices_as_often_as_dealing_anew_does(game, seeds):
+    """Rejection sampling on small settings: deal until the seat has seen the same; two-sample chi-square."""
+    wanted = 300
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        table = dealt(game, small_settings(game, 1), seed)
+        for _ in range(int(rng.integers(3, 12))):
+            if table.to_act is not None and len(table.legal()):
+                table.act(int(rng.choice(np.sort(table.legal()))))
+        seat = int(rng.integers(2))
+        dealt_anew: Counter[Any] = Counter()
+        for _ in range(40 * wanted):
+            if (world := _another_truth(table, seat, rng)) is not None:
+                dealt_anew[_hidden_from(world)] += 1
+            if dealt_anew.total() == wanted:
+                break
+        drawn = Counter(_hidden_from(table.resample_hidden(seat, rng)) for _ in range(dealt_anew.total()))
+        cells = set(dealt_anew) | set(drawn)
+        assert dealt_anew.total() > 30
+        chi = sum((drawn[cell] - dealt_anew[cell]) ** 2 / (drawn[cell] + dealt_anew[cell]) for cell in cells)
+        freedom = max(len(cells) - 1, 1)
+        assert chi < freedom + 4 * (2 * freedom) ** 0.5 + 4, (game.NAME, seed, table.phase, chi, freedom)
+
+
 # --- a moment frozen: the truth and another world side by side -------------------------------------------------------
 
 
@@ -280,10 +343,11 @@ def test_other_worlds_look_the_same_through_the_environment(game):
         values = some_settings(game, chooser(rng))
         env = module.env(render_mode="ansi", **values)
         env.reset(seed=seed)
+        often = 6 / game.max_deal_length(env.unwrapped.table.settings)
         while env.agents:
             for agent in env.agents:
                 seat = int(agent.split("_")[1])
-                if rng.random() < 0.3:
+                if rng.random() < max(often, 0.03) or env.terminations[agent]:
                     assert _from_env(_in_world(env, seat, rng), agent) == _from_env(env, agent)
             observation, _, terminated, *_ = env.last()
             env.step(None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
@@ -293,13 +357,15 @@ def test_other_worlds_look_the_same_through_the_environment(game):
 
 
 def _told_apart(first: Table, second: Table, seat: int) -> bool:
-    """Whether the game itself has shown the seat a difference: a card turned up, or a hidden choice revealed.
-
-    From decks and logs alone, not from observations.
-    """
-    cards = [_seen_cards(table, seat) for table in (first, second)]
+    """Whether the game itself has shown the seat a difference: a card turned up, or a hidden choice revealed."""
+    cards = [(_seen_cards(table, seat), _cards_up(table, seat)) for table in (first, second)]
     choices = [_open_choices(table, seat) for table in (first, second)]
     return cards[0] != cards[1] or choices[0] != choices[1] or first.to_act != second.to_act
+
+
+def _cards_up(table: Table, seat: int) -> Any:
+    view = table.view(seat)
+    return view.centre, [other.cards for other in view.seats if "??" not in other.cards]
 
 
 def _seen_cards(table: Table, seat: int) -> list[int | None]:
@@ -378,8 +444,8 @@ def _another_deal(table: Table, seat: int, rng: np.random.Generator) -> Iterator
 
 
 def _alike(first: Table, second: Table, actor: int, action: int, seat: int) -> Table | None:
-    """The second table after the action that leaves its actor with as many cards as the first's, and that looks the
-    same to the seat; None if there is none."""
+    """The second table after the action that looks the same to the seat and leaves the actor with the cards that it
+    has in the first (only what is discarded may differ); None if there is none."""
     names = public_names(first.game, first.settings)
     alike = [other for other in second.legal() if names[other] == names[action]]
     if actor == seat or alike == [action]:
@@ -389,7 +455,7 @@ def _alike(first: Table, second: Table, actor: int, action: int, seat: int) -> T
         branch = second.clone()
         branch.act(other)
         own = [table.view(actor).seats[actor] for table in (first, branch)]
-        if len(own[0].cards) == len(own[1].cards) and own[0].bought == own[1].bought:
+        if own[0].cards == own[1].cards and own[0].bought == own[1].bought:
             return branch
     return None
 
@@ -429,9 +495,9 @@ def test_card_names_are_found_in_text():
 def test_no_unseen_card_is_ever_named(name, phase):
     """Not in the text, the view, the named observation, nor anywhere in the seat's record."""
     game = get_game(name)
-    for table in moments(game)[phase]:
+    for table, met in moments_with_cards(game)[phase]:
         for seat in seats_of(table):
-            unseen, view = unseen_cards(table, seat), table.view(seat)
+            unseen, view = unseen_cards(table, met, seat), table.view(seat)
             told = [text(view, seat), repr(view), repr(table), repr(table.info(seat))]
             told.append(json.dumps(make_record(table, seat)["deals"][-1]))
             for what in told:

@@ -65,7 +65,7 @@ def tiny_deals(table: Table) -> Iterator[tuple[int, list[int]]]:
 def tiny_events(row: Any, action: str, done: list[tuple[int, str]], after: Any) -> list[list[Any]]:
     """What each of two seats sees of a move, worked out from the rules: ``done`` are the moves before it."""
     seat, other = int(row.to_act), 1 - int(row.to_act)
-    word = action.split()[0]
+    word = action.partition(" ")[0]
     seen: list[list[Any]] = [[], []]
     if word in ("bid", "declare"):  # hidden until the other's is in
         seen[seat].append(("mine", action))
@@ -127,7 +127,7 @@ def test_observations_are_information_states_over_a_part_of_the_tiny_tree():
 
 @pytest.mark.slow
 def test_observations_are_information_states_over_the_whole_tiny_tree():
-    """2 dealers x 30 hole cards x 6 rows. Of each: 1 + 2 + 4 + 4 x 2 x ... states, the same under every deal."""
+    """2 dealers x 30 pairs of hole cards x 6 rows, and the same number of states under each of these deals."""
     histories, states = walk_tiny()
     lines = 1 + 2 + 4  # nothing, a bid, both bids
     betting = (

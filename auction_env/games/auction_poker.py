@@ -1006,10 +1006,11 @@ def _narrate_award(after: Any) -> list[str]:
     lines = []
     for seat in (int(seat) for seat in after.order[: after.num_in]):
         if after.declared[seat]:
+            concealed = names_of(cards_of(hole_set(after, seat)))
             lines.append(
-                f"player_{seat} declares {_DECLARATIONS[after.declared[seat]]}, "
-                f"holding {names_of(cards_of(hole_set(after, seat)))}: "
-                f"high: {describe_high(int(after.high[seat]))}; low: {describe_low(int(after.low[seat]))}."
+                f"player_{seat} declares {_DECLARATIONS[after.declared[seat]]}"
+                + (f", holding {concealed}" if concealed else "")
+                + f" (high: {describe_high(int(after.high[seat]))}; low: {describe_low(int(after.low[seat]))})."
             )
     words = {
         WON_ALL: "wins both ways",
@@ -1026,6 +1027,20 @@ def _narrate_award(after: Any) -> list[str]:
         lines.append(f"Nobody wins: the pot of {after.carried_pot} {where}.")
     elif not any(after.verdict[seat] & (WON_ALL | WON_HIGH | WON_LOW) for seat in range(after.num_players)):
         lines.append("Nobody wins, and the match is over: the seats that declared share the pot.")
+    return lines + _narrate_odd_chips(after)
+
+
+def _narrate_odd_chips(after: Any) -> list[str]:
+    """Where chips went that could not be divided (A12, A13)."""
+    seats, lines = range(after.num_players), []
+    high, low, shared = (
+        [int(after.award[seat]) for seat in seats if after.verdict[seat] == won and after.award[seat]]
+        for won in (WON_HIGH, WON_LOW, BOTH_FAILED)
+    )
+    if high and low and sum(high) != sum(low):
+        lines.append("The odd chip of the pot goes to the high half.")
+    if any(len(set(portion)) > 1 for portion in (high, low, shared)):
+        lines.append("Chips that cannot be shared equally go one each, clockwise from the dealer.")
     return lines
 
 

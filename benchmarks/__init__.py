@@ -1,0 +1,1 @@
+"""Measurements: run by `make bench` or one by one; their results are JSON files in `benchmarks/results/`."""

@@ -1,0 +1,75 @@
+"""Learner decisions a second of the default config's training loop, and how much of an iteration each part takes.
+
+``python -m benchmarks.training_speed [config] [key=value ...]`` writes ``benchmarks/results/training_speed.json``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+ITERATIONS, WARM_UP = 30, 5
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command line."""
+    from stable_baselines3.common.logger import configure
+
+    from agents.learning.config import load_config
+    from agents.learning.selfplay import Trainer, provenance, write_json
+
+    config = load_config(arguments[0] if arguments else ROOT / "configs" / "auction_poker.toml", arguments[1:])
+    trainer = Trainer(config, Path(tempfile.mkdtemp()))
+    model = trainer.model
+    model.set_logger(configure(None, []))
+    parts = {"tables": 0.0, "opponents": 0.0, "updates": 0.0}
+
+    def timed(owner: Any, name: str, part: str) -> None:
+        function = getattr(owner, name)
+
+        def wrapped(*values: Any, **named: Any) -> Any:
+            begun = time.perf_counter()
+            try:
+                return function(*values, **named)
+            finally:
+                parts[part] += time.perf_counter() - begun
+
+        setattr(owner, name, wrapped)
+
+    timed(trainer.env.batch, "step", "tables")
+    timed(trainer.present, "act_batch", "opponents")
+    timed(model, "train", "updates")
+    per_iteration = config.tables * config.steps
+    rates = []
+    for iteration in range(ITERATIONS + WARM_UP):
+        if iteration == WARM_UP:
+            parts.update(dict.fromkeys(parts, 0.0))
+        trainer.seat_opponents()
+        begun = time.perf_counter()
+        model.learn(per_iteration, reset_num_timesteps=False)
+        if iteration >= WARM_UP:
+            rates.append(per_iteration / (time.perf_counter() - begun))
+    total = sum(per_iteration / rate for rate in rates)
+    shares = {name: seconds / total for name, seconds in parts.items()}
+    shares["learner and bookkeeping"] = 1 - sum(shares.values())
+    low, median, high = np.percentile(rates, [10, 50, 90])
+    print(f"{median:,.0f} learner decisions a second (10 % of iterations below {low:,.0f}, 10 % above {high:,.0f})")
+    print(f"hidden layers {config.hidden}, {trainer.settings.num_players} seats, {config.tables} tables")
+    for name, share in shares.items():
+        print(f"  {name}: {share:.0%} of the time")
+    report = {"decisions_per_second": {"p10": low, "median": median, "p90": high}, "shares": shares, **provenance()}
+    write_json(ROOT / "benchmarks" / "results" / "training_speed.json", report)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
