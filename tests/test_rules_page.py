@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from strategies import small_settings
 
 from auction_env import Table, describe
 from auction_env.games import auction_poker
@@ -128,7 +129,7 @@ def _number(text: str, names: dict[str, int]) -> int:
 def test_observation(game: Any) -> None:
     rows = table(page_of(game), "Observation")
     for settings in some_settings(game):
-        names = {key: value for key, value in dataclasses.asdict(settings).items() if type(value) is int}
+        names = {name: value for name in dir(settings) if type(value := getattr(settings, name)) is int}
         names["n"] = settings.num_players
         pieces = game.pieces(settings)
         assert [row["piece"] for row in rows] == [piece.name for piece in pieces]
@@ -157,7 +158,8 @@ def test_derived_pieces_follow_from_the_facts_and_final_ones_are_empty_before(ga
     roles = {row["piece"]: row["role"] for row in table(page_of(game), "Observation")}
     names = {role: [name for name in roles if roles[name] == role] for role in ("fact", "derived", "final")}
     repeats = 0
-    for settings, deals in ((game.Settings(), 30), (game.Settings(**SMALL.get(game.NAME, {})), 500)):
+    small = game.Settings(**SMALL.get(game.NAME, small_settings(game, 1)))
+    for settings, deals in ((game.Settings(), 30), (small, 500)):
         known: dict[bytes, bytes] = {}
         for playing in random_deals(game, settings, deals):
             for seat in range(settings.num_players):

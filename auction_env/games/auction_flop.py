@@ -54,17 +54,16 @@ class Settings:
     num_players: int = setting(4, "seats at the table, 2 to 8")
     ante: int = setting(3, "chips each seat pays before a deal, 0 to 1000 (B1)")
     starting_chips: int = setting(
-        100, "chips of each seat when a match starts, at least the ante and at least 1, at most 1000000 (B1)"
+        100, "chips of each seat when a match starts, at least the ante and 1, at most 1000000 (B1)"
     )
     num_deals: int = setting(1, "deals in a match, 1 to 1000000 (B10)")
     discard_fees: tuple[int, ...] = setting(
         (0, 1, 3, 6, 10, 15),
-        "chips for discarding 0, 1, 2, ... cards: first 0, none above 255; numbers past hand_size are not used (B2)",
+        "chips for discarding none (0), one, two, ... cards; numbers past hand_size are not used (B2)",
     )
     pot_shares: tuple[int, ...] = setting(
         (3, 2, 1),
-        "how the best hands divide the pot, best first: at most 8 numbers from 1 up, none above 255 or above the one "
-        "before it; numbers past num_players are not used (B9)",
+        "parts of the pot for the best hand, the second, ...; at most 8, none larger than the one before (B9)",
     )
     flop_size: int = setting(3, "cards in a flop, 1 to 3 (B3)")
     hand_size: int = setting(5, "cards dealt to each seat and held by all at the end, 1 to 5 (B1)")
