@@ -36,6 +36,7 @@ from auction_env.games.hands import (
     LOW_CATEGORIES,
     describe_high,
     describe_low,
+    few_key,
     high_key,
     low_key,
 )
@@ -472,7 +473,8 @@ def _pick(s: Any, card: Any) -> None:
     s.auction += 1
     for place in range(s.num_in):
         seat = s.order[place]
-        s.exposed_key[seat] = high_key(exposed_set(s, seat))
+        exposed = exposed_set(s, seat)
+        s.exposed_key[seat] = few_key(exposed) if s.auction < 5 else high_key(exposed)
     if s.auction < s.num_auctions:
         _open_auction(s)
     else:
