@@ -21,10 +21,10 @@ train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
 	$(PY) train.py $(CONFIG)
 
 test: setup lint  ## lint, types, and all tests but the slow ones
-	$(PY) -m pytest -n $(JOBS) -m 'not slow'
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'
 
 test-all: setup lint  ## the slow ones too
-	$(PY) -m pytest -n $(JOBS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS)
 
 learning: setup  ## train five seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds 5

@@ -20,6 +20,24 @@ from auction_env.table import Table
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
 
+class ActionSpace(spaces.Discrete):
+    """Gymnasium's Discrete, with its two most frequent questions answered faster."""
+
+    def contains(self, x: Any) -> bool:
+        """Whether ``x`` is one of the actions."""
+        if type(x) is int or (isinstance(x, np.integer) and x.ndim == 0):
+            return bool(0 <= x < self.n)
+        return super().contains(x)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """A uniform draw, under an int8 mask from the actions where it is 1."""
+        if probability is None and isinstance(mask, np.ndarray) and mask.dtype == np.int8 and mask.shape == (self.n,):
+            legal = mask.nonzero()[0]
+            if len(legal):
+                return legal[self.np_random.integers(len(legal))]
+        return super().sample(mask, probability)
+
+
 class AuctionEnv(AECEnv):
     """A match as a PettingZoo AEC environment (the raw one, without PettingZoo's wrappers).
 
@@ -63,7 +81,7 @@ class AuctionEnv(AECEnv):
             )
             for agent in self.possible_agents
         }
-        self._action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self._action_spaces = {agent: ActionSpace(actions) for agent in self.possible_agents}
         self.agents: list[str] = []
         self.terminations: dict[str, bool] = {}
 
@@ -154,13 +172,11 @@ class AuctionEnv(AECEnv):
         self._refresh_infos()
 
     def _refresh_infos(self) -> None:
-        acting = self.table.to_act
-        self.infos = {}
-        for agent in self.agents:
-            seat = self._seats[agent]
-            self.infos[agent] = {"action_mask": self._mask(agent)}
-            if seat == acting and not self.terminations[agent]:
-                self.infos[agent].update(self.table.info(seat))
+        acting, actions = self.table.to_act, len(self.table.action_names)
+        self.infos = {agent: {"action_mask": np.zeros(actions, np.int8)} for agent in self.agents}
+        agent = self.possible_agents[acting or 0]
+        if acting is not None and not self.terminations.get(agent, True):
+            self.infos[agent] = {"action_mask": self.table.mask(acting), **self.table.info(acting)}
 
     def render(self) -> str | np.ndarray | None:
         """The table as the acting seat may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
@@ -203,13 +219,49 @@ class AuctionEnv(AECEnv):
         return twin
 
 
-class _TerminateIllegal(wrappers.TerminateIllegalWrapper):
+def _straight_from_the_environment(name: str) -> property:
+    return property(lambda wrapper: getattr(wrapper.raw, name))
+
+
+class _Direct:
+    """Takes an environment's attributes straight from it.
+
+    PettingZoo's wrappers look an attribute up in each wrapper in turn, dozens of times a step; that would cost more
+    than the game does.
+    """
+
+    def __init__(self, env: AECEnv, *arguments: Any, **named: Any) -> None:
+        self.raw = env.unwrapped
+        super().__init__(env, *arguments, **named)  # type: ignore[call-arg]
+
+    agents = _straight_from_the_environment("agents")
+    agent_selection = _straight_from_the_environment("agent_selection")
+    rewards = _straight_from_the_environment("rewards")
+    terminations = _straight_from_the_environment("terminations")
+    truncations = _straight_from_the_environment("truncations")
+    infos = _straight_from_the_environment("infos")
+    _cumulative_rewards = _straight_from_the_environment("_cumulative_rewards")
+
+
+class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
     """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
 
     def step(self, action: Any) -> None:
         super().step(action)
         if self._terminated:
-            self.unwrapped._refresh_infos()  # type: ignore[attr-defined]
+            self.raw._refresh_infos()
+
+
+class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
+    pass
+
+
+class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
+    @property
+    def agents(self) -> list[str]:  # type: ignore[override]
+        if not self._has_reset:  # what else is asked too early the environment does not have yet
+            raise AttributeError("agents cannot be accessed before reset")
+        return self.raw.agents
 
 
 def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
@@ -217,11 +269,9 @@ def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
 
     Arguments and errors as ``AuctionEnv``; the raw environment raises IllegalActionError instead.
     """
-    env: AECEnv = AuctionEnv(game, **arguments)
-    penalty = getattr(env.unwrapped.table.settings, "reserve", env.unwrapped.table.settings.starting_chips)  # type: ignore[attr-defined]
-    env = _TerminateIllegal(env, illegal_reward=-float(penalty))
-    env = wrappers.AssertOutOfBoundsWrapper(env)
-    return wrappers.OrderEnforcingWrapper(env)
+    env = AuctionEnv(game, **arguments)
+    penalty = getattr(env.table.settings, "reserve", env.table.settings.starting_chips)
+    return _OrderEnforcing(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=-float(penalty))))
 
 
 __all__ = ["AuctionEnv", "IllegalActionError", "make_env"]

@@ -41,7 +41,8 @@ class Kernels:
     deal: Callable[..., None]  # states, row, given
     next_deal: Callable[..., None]  # states, row
     legal: Callable[..., int]  # states, row, out -> count
-    act: Callable[..., bool]  # states, row, action, scratch -> False, and nothing done, if illegal
+    act: Callable[..., int]  # states, row, action, scratch -> count, written to scratch, of what is legal next (0:
+    # the deal is over); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
     resample: Callable[..., None]  # states, row, seat, seed
     # From here scratch has a line for each thread to use; ``out`` is an Outputs.
@@ -87,12 +88,11 @@ def kernels(game: Any) -> Kernels:
     @kernel(owner=owner)
     def act_row(states: Any, row: Any, action: Any, scratch: Any) -> Any:
         s = states[row]
-        count = legal(s, scratch)
-        for place in range(count):
+        for place in range(legal(s, scratch)):
             if scratch[place] == action:
                 act(s, action)
-                return True
-        return False
+                return legal(s, scratch)
+        return -1
 
     @kernel(owner=owner)
     def observe_row(states: Any, row: Any, seat: Any, out: Any, full: Any) -> None:

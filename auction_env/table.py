@@ -262,7 +262,7 @@ class Table:
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
         seat = self._check_seat(seat)
-        return self.game.info(self.states[0], seat) if seat == self.states["to_act"][0] else {}
+        return self.game.info(self.states, seat) if seat == self.states["to_act"][0] else {}
 
     def view(self, seat: int | None) -> TableView:
         """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""
@@ -289,13 +289,14 @@ class Table:
         Raises:
             IllegalActionError: not a legal action now; the table and its generator are unchanged.
         """
-        seat = self.to_act
+        seat = int(self.states["to_act"][0])
         index = self.action_index(action)
-        if not self._kernels.act(self.states, 0, index, self._scratch):
+        count = self._kernels.act(self.states, 0, index, self._scratch)
+        if count < 0:
             raise IllegalActionError(self._why_illegal(index))
-        self.deals[-1].actions.append((int(seat), index))  # type: ignore[arg-type]
-        self._refresh()
-        return self._end_deal() if self.states["to_act"][0] < 0 else None
+        self.deals[-1].actions.append((seat, index))
+        self._legal = self._scratch[:count].copy()
+        return None if count else self._end_deal()
 
     def action_index(self, action: Any) -> int:
         """The index of an action given as an index (int or numpy integer) or as its name.
@@ -303,6 +304,8 @@ class Table:
         Raises:
             IllegalActionError: there is no such action.
         """
+        if type(action) is int and 0 <= action < len(self.action_names):
+            return action
         if isinstance(action, str):
             if action not in self.action_names:
                 raise IllegalActionError(f"there is no action {action!r}; legal now: {self._legal_names()}")

@@ -193,8 +193,8 @@ def eligibility(s: Any, seat: int) -> str:
     return ""
 
 
-def info(s: Any, seat: int) -> dict[str, Any]:
-    return {"phase": PHASES[s.phase]}
+def info(states: np.ndarray, seat: int) -> dict[str, Any]:
+    return {"phase": PHASES[states["phase"][0]]}
 
 
 def pending(s: Any) -> int:

@@ -208,16 +208,16 @@ def _plain(value: Any) -> Any:
     return fields_of(value) if isinstance(value, np.ndarray) else value
 
 
-def seen_by(table: Table, seat: int) -> dict[str, Any]:
-    """Everything that a table gives to one seat, for comparison."""
-    view = table.view(seat)
+def seen_by(table: Table, seat: int, in_words: bool = True) -> dict[str, Any]:
+    """Everything that a table gives to one seat, for comparison; views and texts, which are slow, if ``in_words``."""
+    view = table.view(seat) if in_words else None
     return {
         "observation": table.observe(seat).tobytes(),
         "observation in int8": table.observe(seat, np.int8).tobytes(),
         "mask": table.mask(seat).tobytes(),
         "info": table.info(seat),
         "view": view,
-        "text": text(view, seat),
+        "text": text(view, seat) if view else "",
         "repr": repr(table),
         "str": str(table),
         "phase": table.phase,

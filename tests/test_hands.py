@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from reference import best_high, best_low
 
 from auction_env import describe, high_rank, low_rank
 from auction_env.games.cards import CARD_NAMES, card_bit, deck_cards, mask_of
-from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, high_key, high_keys, low_key, low_keys
+from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, few_key, high_key, high_keys, low_key, low_keys
 from auction_env.kernel import kernel
 
 
@@ -274,3 +274,12 @@ def test_documented_directions_hold() -> None:
     assert high_rank("Ac Ad") > high_rank("Kc Qd") and "larger is better" in str(high_rank.__doc__)
     assert low_rank("Kc Qd") < low_rank("Ac Ad") and "smaller is better" in str(low_rank.__doc__)
     assert describe("8s 7d") == "high: high card, 8 7; low: 8-7"
+
+
+def test_few_cards_rank_as_the_whole_evaluator_ranks_them():
+    """The short form used for exposed hands of one to four cards is the same key."""
+    rng = np.random.default_rng(4)
+    hands = [rng.choice(52, size, replace=False).tolist() for size in (1, 2, 3, 4) for _ in range(500)]
+    hands += [list(cards) for cards in combinations((0, 1, 2, 3, 4, 5, 48, 49, 50, 51), 4)]
+    for cards in hands:
+        assert few_key(mask_of(cards)) == high_key(mask_of(cards))

@@ -242,10 +242,10 @@ def _hidden_from(table: Table) -> Any:
     return tuple((frozenset(seat.cards), *seat.bought, *seat.notes) for seat in table.view(None).seats)
 
 
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 24), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 24), marks=pytest.mark.slow)])
 def test_resampling_gives_hidden_hands_and_choices_as_often_as_dealing_anew_does(game, seeds):
     """Rejection sampling on small settings: deal until the seat has seen the same; two-sample chi-square."""
-    wanted = 300
+    wanted = 200
     for seed in seeds:
         rng = np.random.default_rng(seed)
         table = dealt(game, small_settings(game, 1), seed)
@@ -303,10 +303,10 @@ def test_other_worlds_look_the_same_through_whole_matches_under_any_settings(gam
     rng = np.random.default_rng(data.draw(st.integers(0, 100)))
     policy = data.draw(st.sampled_from(POLICIES))(rng)
     for at in play(table, policy, whole_match=True):
-        seat = int(rng.integers(at.settings.num_players))
+        seat, in_words = int(rng.integers(at.settings.num_players)), rng.random() < 0.3
         world = differing_world(at, seat, rng)
-        assert seen_by(world, seat) == seen_by(at, seat)
-        if rng.random() < 0.2:
+        assert seen_by(world, seat, in_words) == seen_by(at, seat, in_words)
+        if rng.random() < 0.1:
             assert make_record(world, seat) == make_record(at, seat)
 
 
@@ -400,9 +400,11 @@ def test_other_worlds_stay_alike_as_long_as_nothing_is_revealed(name, phase):
     choices differ; until then all it sees is equal, accounts of the moves and results of deals included."""
     game, rng, steps = get_game(name), np.random.default_rng(4), 0
     for table in moments(game)[phase][:15]:
-        for seat in seats_of(table):
+        for seat in rng.permutation(table.settings.num_players)[:2].tolist():
             first, second = table.clone(), differing_world(table, seat, rng)
-            while first.to_act is not None:
+            for _ in range(30):
+                if first.to_act is None:
+                    break
                 action = int(rng.choice(np.sort(first.legal())))
                 other = _like(second, action, seat, rng)
                 assert other is not None, "the same public choices are legal in both"
@@ -412,13 +414,15 @@ def test_other_worlds_stay_alike_as_long_as_nothing_is_revealed(name, phase):
                     break
                 steps += 1
                 assert results[0] == results[1]
-                assert seen_by(first, seat) == seen_by(second, seat)
+                in_words = rng.random() < 0.3 or first.to_act is None
+                assert seen_by(first, seat, in_words) == seen_by(second, seat, in_words)
                 accounts = [
                     game.narrate(row[0], chosen, at.states[0])
                     for row, chosen, at in ((rows[0], action, first), (rows[1], other, second))
                 ]
                 assert accounts[0] == accounts[1]
-                assert make_record(first, seat)["deals"][-1] == make_record(second, seat)["deals"][-1]
+                if in_words:
+                    assert make_record(first, seat)["deals"][-1] == make_record(second, seat)["deals"][-1]
     assert steps > 20
 
 
@@ -437,10 +441,14 @@ def _another_deal(table: Table, seat: int, rng: np.random.Generator) -> Iterator
     for actor, action in log.actions:
         first.act(action)
         following = _alike(first, second, actor, action, seat)
-        if following is None or first.view(seat).centre != following.view(seat).centre:
+        if following is None or not _same_centre(first, following):
             return
         second = following
         yield first, second
+
+
+def _same_centre(first: Table, second: Table) -> bool:
+    return first.view(None).centre == second.view(None).centre
 
 
 def _alike(first: Table, second: Table, actor: int, action: int, seat: int) -> Table | None:
@@ -469,7 +477,8 @@ def test_whole_deals_that_differ_in_what_a_seat_never_learns_look_the_same_from_
         for seat in list(seats_of(table))[-2:]:
             moves = 0
             for first, second in _another_deal(table, seat, rng):
-                assert seen_by(first, seat) == seen_by(second, seat)
+                in_words = rng.random() < 0.2 or first.to_act is None
+                assert seen_by(first, seat, in_words) == seen_by(second, seat, in_words)
                 moves += 1
             finished += moves == len(table.deals[-1].actions) + 1
             folded += any(

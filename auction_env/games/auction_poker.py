@@ -36,6 +36,7 @@ from auction_env.games.hands import (
     LOW_CATEGORIES,
     describe_high,
     describe_low,
+    few_key,
     high_key,
     low_key,
 )
@@ -472,7 +473,8 @@ def _pick(s: Any, card: Any) -> None:
     s.auction += 1
     for place in range(s.num_in):
         seat = s.order[place]
-        s.exposed_key[seat] = high_key(exposed_set(s, seat))
+        exposed = exposed_set(s, seat)
+        s.exposed_key[seat] = few_key(exposed) if s.auction < 5 else high_key(exposed)
     if s.auction < s.num_auctions:
         _open_auction(s)
     else:
@@ -800,7 +802,7 @@ def _observe_chips(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
 # --- what a seat may not know, drawn anew ---------------------------------------------------------------------------
 
 
-@kernel
+@inner
 def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
     """Whether seat ``me`` has seen the card at a place of the deck."""
     holes = s.num_in * s.hole_cards
@@ -809,6 +811,13 @@ def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
         return owner == me or shows_cards(s, owner)
     rows_up = s.auction + (s.phase == BID or s.phase == PICK)
     return place < holes + s.num_in * rows_up
+
+
+@kernel
+def _mark_seen(s: Any, me: Any, seen: Any) -> None:
+    """Write for each place of the deck whether seat ``me`` has seen the card there."""
+    for place in range(s.num_ranks * s.num_suits):
+        seen[place] = _deck_place_seen(s, me, place)
 
 
 @inner
@@ -850,10 +859,12 @@ def eligibility(s: Any, seat: int) -> str:
     return f"player_{seat} has {s.stacks[seat]} chips and needs the reserve of {s.reserve}"
 
 
-def info(s: Any, seat: int) -> dict[str, Any]:
+def info(states: np.ndarray, seat: int) -> dict[str, Any]:
     """Public facts for the seat to act: the phase, and the chips it owes to stay in (0 unless facing a bet)."""
-    owed = int(s.level - s.seat_level[seat]) * int(s.bet_size) if s.phase == BET else 0
-    return {"phase": PHASES[s.phase], "to_call": owed}
+    phase, owed = int(states["phase"][0]), 0
+    if phase == BET:
+        owed = int(states["level"][0] - states["seat_level"][0, seat]) * int(states["bet_size"][0])
+    return {"phase": PHASES[phase], "to_call": owed}
 
 
 def pending(s: Any) -> int:
@@ -868,7 +879,9 @@ def public_name(settings: Settings, action: int) -> str:
 
 def visible_deck(s: Any, seat: int) -> list[bool]:
     """For each place of the deck, whether a seat has seen the card there."""
-    return [bool(_deck_place_seen(s, seat, place)) for place in range(int(s.num_ranks) * int(s.num_suits))]
+    seen = np.zeros(int(s.num_ranks) * int(s.num_suits), np.bool_)
+    _mark_seen(s, seat, seen)
+    return seen.tolist()
 
 
 def view(s: Any, seat: int | None) -> TableView:

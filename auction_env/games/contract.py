@@ -105,7 +105,7 @@ class Game(Protocol):
     action_names: Callable[[Any], tuple[str, ...]]  # settings -> name of each action index
     pieces: Callable[[Any], tuple[Piece, ...]]  # settings -> the observation, in order
     max_deal_length: Callable[[Any], int]  # settings -> most decisions in one deal
-    info: Callable[[Any, int], dict[str, Any]]  # row, seat to act -> public facts for its info
+    info: Callable[[np.ndarray, int], dict[str, Any]]  # one table's states, seat to act -> public facts for its info
     eligibility: Callable[[Any, int], str]  # row, seat -> "" if it can be dealt in, or why not
     view: Callable[[Any, int | None], TableView]  # row, seat (None: everything) -> what it sees
     narrate: Callable[[Any, int, Any], list[str]]  # row before, action, row after -> public account of what happened

@@ -84,6 +84,33 @@ def _straight(ranks: Any) -> Any:
     return np.int64(_TOP[runs]) + 4  # the run's lowest place is one above its rank; its top is four higher
 
 
+@inner
+def _group_key(one: Any, two: Any, three: Any, four: Any) -> Any:
+    """Key by equal ranks alone, from the rank sets of ``_groups``."""
+    if four:
+        best = _top_bit(four)
+        return (_QUADS << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 1) << 12)
+    if three:
+        best = _top_bit(three)
+        if two ^ best:
+            return (_FULL << 20) | (_pack(best, 1) << 16) | (_pack(two ^ best, 1) << 12)
+        return (_TRIPS << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 2) << 8)
+    if two:
+        best = _top_bit(two)
+        if two ^ best:
+            pairs = best | _top_bit(two ^ best)
+            return (_TWO_PAIR << 20) | (_pack(pairs, 2) << 12) | (_pack(one ^ pairs, 1) << 8)
+        return (_PAIR << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 3) << 4)
+    return _pack(one, 5)
+
+
+@inner
+def few_key(cards: Any) -> Any:
+    """The high key of fewer than five cards, for which straights and flushes do not exist (A5)."""
+    one, two, three, four = _groups(cards)
+    return _group_key(one, two, three, four)
+
+
 @kernel
 def high_key(cards: Any) -> Any:
     """Key of the best high hand in a card set; larger is better (A5, A9).
@@ -98,29 +125,16 @@ def high_key(cards: Any) -> Any:
             run = _straight(suited)
             if run:
                 return (_STRAIGHT_FLUSH << 20) | (run << 16)
-            flush = max(flush, _pack(suited, 5))
-    if four:
-        best = _top_bit(four)
-        return (_QUADS << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 1) << 12)
-    best = 0
-    if three:
-        best = _top_bit(three)
-        if two ^ best:
-            return (_FULL << 20) | (_pack(best, 1) << 16) | (_pack(two ^ best, 1) << 12)
+            flush = max(flush, (_FLUSH << 20) | _pack(suited, 5))
+    key = _group_key(one, two, three, four)
+    if key >= _FULL << 20:
+        return key
     if flush:
-        return (_FLUSH << 20) | flush
+        return flush
     run = _straight(one)
     if run:
         return (_STRAIGHT << 20) | (run << 16)
-    if three:
-        return (_TRIPS << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 2) << 8)
-    if two:
-        best = _top_bit(two)
-        if two ^ best:
-            pairs = best | _top_bit(two ^ best)
-            return (_TWO_PAIR << 20) | (_pack(pairs, 2) << 12) | (_pack(one ^ pairs, 1) << 8)
-        return (_PAIR << 20) | (_pack(best, 1) << 16) | (_pack(one ^ best, 3) << 4)
-    return _pack(one, 5)
+    return key
 
 
 @inner
