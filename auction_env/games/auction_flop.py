@@ -23,7 +23,15 @@ from auction_env.games.cards import (
     names_of,
     shuffle_deck,
 )
-from auction_env.games.contract import Piece, SeatView, SettingsError, TableView, require_int, setting
+from auction_env.games.contract import (
+    Piece,
+    SeatView,
+    SettingsError,
+    TableView,
+    plain_integers,
+    require_int,
+    setting,
+)
 from auction_env.games.hands import HIGH_CATEGORIES, describe_high, high_key
 from auction_env.kernel import inner, kernel
 
@@ -84,6 +92,7 @@ class Settings:
         require_int("num_suits", self.num_suits, 1, 4)
         self._set_numbers("discard_fees", self.hand_size + 1, MAX_HAND + 1, 0, MAX_FEE)
         self._set_numbers("pot_shares", 1, MAX_PLAYERS, 1, MAX_SHARE)
+        plain_integers(self)
         self._check_meaning()
 
     def _set_numbers(self, name: str, fewest: int, most: int, low: int, high: int) -> None:
@@ -93,7 +102,7 @@ class Settings:
             raise SettingsError(f"{name} is {values!r}: give {fewest} to {most} numbers")
         for place, value in enumerate(values):
             require_int(f"{name}[{place}]", value, low, high)
-        object.__setattr__(self, name, tuple(int(value) for value in values))
+        object.__setattr__(self, name, tuple(values))
 
     def _check_meaning(self) -> None:
         if self.discard_fees[0] != 0:
@@ -1122,15 +1131,19 @@ def eligibility(s: Any, seat: int) -> str:
     return ""
 
 
-def info(s: Any, seat: int) -> dict[str, Any]:
+def info(states: np.ndarray, seat: int) -> dict[str, Any]:
     """Public facts for the seat to act.
 
     The phase; the highest bid (0: none); what a bid or a refusal costs now (0 where there is neither); the number of
     cards its hand still has room for.
     """
-    cost = {BID: int(s.price) + 1, REFUSE: int(_refusal(s)) if s.num_flops else 0}.get(int(s.phase), 0)
-    room = int(s.hand_size - s.held[seat])
-    return {"phase": PHASES[s.phase], "price": int(s.price), "cost": cost, "room": room}
+    phase, price, cost = int(states["phase"][0]), int(states["price"][0]), 0
+    if phase == BID:
+        cost = price + 1
+    elif phase == REFUSE:
+        cost = 1 - int(states["cost"][0, states["num_flops"][0] - 1])
+    room = int(states["hand_size"][0] - states["held"][0, seat])
+    return {"phase": PHASES[phase], "price": price, "cost": cost, "room": room}
 
 
 def pending(s: Any) -> int:
@@ -1175,7 +1188,7 @@ def view(s: Any, seat: int | None) -> TableView:
         pot=int(s.pot),
         centre=[CARD_NAMES[card] for card in s.flops[s.num_flops - 1, : s.flop_size]] if up else [],
         centre_label="flop",
-        seats=[_seat_view(s, other, seat) for other in range(s.num_players)],
+        seats=[_seat_view(s, other, seat, up) for other in range(s.num_players)],
         lines=_view_lines(s, up),
     )
 
@@ -1208,14 +1221,14 @@ def _sale_text(s: Any, flop: int) -> str:
     return f"Taken for nothing{after} by {buyer}"
 
 
-def _seat_view(s: Any, seat: int, viewer: int | None) -> SeatView:
+def _seat_view(s: Any, seat: int, viewer: int | None, up: bool) -> SeatView:
     knows = viewer in (None, seat)
     hand = hand_set(s, seat)
     notes = []
     if s.discarded[seat] != NOT_YET:
         cards = f" ({names_of(cards_of(discard_set(s, seat)))})" if knows and s.discarded[seat] else ""
         notes.append(f"discarded {s.discarded[seat] or 'none'}{cards}")
-    if flop_up(s) and s.voice == seat:
+    if up and s.voice == seat:
         notes.append("first voice")
     if s.phase == BID and s.bidder == seat:
         notes.append(f"bids {s.price}")
