@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
-	$(PY) train.py $(CONFIG)
+	$(PY) train.py $(CONFIG) --go-on
 
 test: setup lint  ## lint, types, and all tests but the slow ones
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'

@@ -20,8 +20,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("config", nargs="?", help="a TOML file, or an override if --resume is given")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="config keys to override")
     parser.add_argument("--resume", metavar="RUN", type=Path, help="go on with the run in this folder")
+    parser.add_argument("--go-on", action="store_true", help="resume the config's run if its folder holds one already")
     parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
 
     from agents.learning.config import ConfigError, documentation, load_config
 
@@ -31,13 +32,18 @@ def main(arguments: list[str] | None = None) -> int:
     if options.config is None and options.resume is None:
         parser.error("give a config file, or --resume RUN")
     try:
-        from agents.learning.selfplay import resume_run, start_run
+        from agents.learning.selfplay import RUN, resume_run, start_run
 
         if options.resume is not None:
             overrides = [*([options.config] if options.config else []), *options.overrides]
             trainer = resume_run(options.resume, overrides)
         else:
-            trainer = start_run(load_config(options.config, options.overrides))
+            config = load_config(options.config, options.overrides)
+            if options.go_on and (Path(config.run) / RUN).exists():
+                print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
+                trainer = resume_run(Path(config.run), options.overrides)
+            else:
+                trainer = start_run(config)
     except ConfigError as error:
         print(f"train.py: {error}", file=sys.stderr)
         return 2

@@ -5,6 +5,7 @@ Nothing here knows a game: settings are guessed from the dataclass and the sente
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -239,6 +240,7 @@ def differing_world(table: Table, seat: int, rng: np.random.Generator) -> Table:
     world.seed = int(rng.integers(2**62))
     pending = table.game.pending(table.states[0])
     size = table.settings.num_ranks * table.settings.num_suits
+    world.deals = copy.deepcopy(world.deals)
     for log in world.deals:
         log.generator, log.given = int(rng.integers(2**62)), int(rng.integers(size))
         present = log is world.deals[-1]

@@ -462,6 +462,20 @@ def test_the_environment_plays_as_the_table_does(game):
         assert snapshot(table) == snapshot(env.unwrapped.table)
 
 
+def test_no_step_copies_the_game_as_a_whole(game, monkeypatch):
+    """CASES 62: deepcopy in a step is what makes card environments slow."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("deepcopy in a step")
+
+    env = env_module(game).env(**match_settings(game, 2))
+    monkeypatch.setattr(copy, "deepcopy", refuse)
+    env.reset(seed=1)
+    for _ in run(env, randomly(np.random.default_rng(1))):
+        pass
+    env.reset()
+
+
 def test_interleaved_environments_do_not_disturb_each_other(game):
     def results(env: Any, seed: int) -> Iterator[Any]:
         env.reset(seed=seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import timeit
 from typing import Any
 
 import numpy as np
@@ -501,6 +502,21 @@ def test_a_copy_in_mid_match_is_equal_and_independent(game, make_copy):
         assert snapshot(twin) == end
         twin.reset()
         assert snapshot(twin) == snapshot(table)
+
+
+def test_a_clone_costs_a_few_steps_at_most(game):
+    """CASES 62: search clones at every node. Also late in a long match, whose finished deals are shared."""
+    table = dealt(game, match_settings(game, 40), 1)
+    rng = np.random.default_rng(1)
+    while not table.match_over and len(table.deals) < 30:
+        play_out(table, random_policy(rng))
+        if not table.match_over:
+            table.next_deal()
+    spare = [table.clone() for _ in range(200)]
+    action = table.legal()[0]
+    step = min(timeit.repeat(lambda: spare.pop().act(action), number=20, repeat=10)) / 20
+    clone = min(timeit.repeat(table.clone, number=20, repeat=10)) / 20
+    assert clone < 5 * step, f"clone {clone * 1e6:.0f} us, step {step * 1e6:.0f} us"
 
 
 def test_a_copy_before_reset_works(game):
