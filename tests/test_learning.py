@@ -130,6 +130,38 @@ def test_snapshots_are_copies_and_differ_from_each_other(tmp_path):
     assert not np.array_equal(outputs[0], outputs[1])
 
 
+# --- the buffer ---
+
+
+def test_buffer_gives_the_minibatches_of_its_parent():
+    from gymnasium import spaces
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+
+    from agents.learning.buffer import GatheringRolloutBuffer
+
+    spaces_of = spaces.Box(0, 1, (7,), np.float32), spaces.Discrete(5)
+    parent = MaskableRolloutBuffer(6, *spaces_of, device="cpu", n_envs=10)
+    ours = GatheringRolloutBuffer(6, *spaces_of, device="cpu", n_envs=10)
+    for buffer in (parent, ours):
+        buffer.reset()
+        rng = np.random.default_rng(0)
+        for _ in range(6):
+            values, chances = torch.from_numpy(rng.random((10, 1))), torch.from_numpy(rng.random(10))
+            masks = rng.random((10, 5)) < 0.5
+            actions, rewards = rng.integers(0, 5, (10, 1)), rng.random(10)
+            buffer.add(rng.random((10, 7)), actions, rewards, rng.random(10) < 0.2, values, chances, action_masks=masks)
+        buffer.compute_returns_and_advantage(torch.zeros(10), np.zeros(10))
+    for size in (None, 16, 25):
+        np.random.seed(1)
+        expected = list(parent.get(size))
+        np.random.seed(1)
+        found = list(ours.get(size))
+        assert len(expected) == len(found)
+        for one, two in zip(expected, found, strict=True):
+            for a, b in zip(one, two, strict=True):
+                assert a.shape == b.shape and torch.equal(a.double(), b.double())
+
+
 # --- runs ---
 
 

@@ -26,6 +26,7 @@ from torch import nn
 
 import agents
 from agents.base import Agent
+from agents.learning.buffer import GatheringRolloutBuffer
 from agents.learning.config import Config, ConfigError, make_config
 from agents.learning.network import NetworkAgent, load_tensors, save_policy, save_tensors
 from auction_env.match import Estimate, MatchResult, play_match
@@ -103,6 +104,7 @@ class Trainer:
             max_grad_norm=config.max_gradient,
             seed=config.seed,
             device="cpu",
+            rollout_buffer_class=GatheringRolloutBuffer,
             policy_kwargs={
                 "net_arch": {"pi": list(config.hidden), "vf": list(config.hidden)},
                 "activation_fn": nn.ReLU,
