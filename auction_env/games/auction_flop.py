@@ -535,7 +535,7 @@ def _flop_set(s: Any, first: Any, last: Any) -> Any:
     return cards
 
 
-@inner
+@kernel
 def flop_up(s: Any) -> Any:
     """Whether a flop lies on the table; it is the last of ``s.num_flops``."""
     return s.phase == BID or s.phase == REFUSE or s.phase == KEEP
@@ -574,7 +574,7 @@ def legal(s: Any, out: Any) -> Any:
     return count
 
 
-@inner
+@kernel
 def _refusal(s: Any) -> Any:
     """Chips to refuse the flop on the table, after those who have refused it already (B6)."""
     return 1 - s.cost[s.num_flops - 1]
