@@ -4,6 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
+SEEDS ?= 5
 .PHONY: help setup train learning test test-all lint clean
 .DEFAULT_GOAL := help
 
@@ -26,8 +27,8 @@ test: setup lint  ## lint, types, and all tests but the slow ones
 test-all: setup lint  ## the slow ones too
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS)
 
-learning: setup  ## train five seeds of CONFIG and report chips per deal over seeds
-	$(PY) -m benchmarks.learning $(CONFIG) --seeds 5
+learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
+	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .

@@ -140,7 +140,7 @@ def test_a_seats_record_has_its_own_choices_and_public_ones_and_no_more(game):
         table = dealt(game, {"num_players": players}, players)
         names, rng = public_names(game, table.settings), np.random.default_rng(players)
         for at in play(table, random_policy(rng)):
-            if rng.random() < 0.8 and at.to_act is not None:
+            if rng.random() < 0.9 and at.to_act is not None:
                 continue
             pending, actions = game.pending(at.state), at.deals[-1].actions
             for seat in {0, at.to_act or 1}:

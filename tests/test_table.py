@@ -49,6 +49,9 @@ def _act_at_random(table: Table, rng: np.random.Generator, moves: int) -> Table:
 def test_seed_zero_is_a_seed(game):
     assert _deck(dealt(game, seed=0)) == _deck(dealt(game, seed=0))
     assert _deck(dealt(game, seed=0)) != _deck(dealt(game, seed=1))
+    table = dealt(game, seed=7)
+    table.reset(0)
+    assert _deck(table) == _deck(dealt(game, seed=0))
 
 
 def test_a_seed_settles_dealer_and_deck_at_the_first_reset_and_at_any_other(game):

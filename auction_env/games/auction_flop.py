@@ -995,7 +995,7 @@ def _tail_choice(s: Any, me: Any) -> Any:
     return _unseen(s, me) & _flop_set(s, s.first_shuffle, s.first_shuffle + 1)
 
 
-@kernel
+@inner
 def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
     """Whether seat ``me`` knows the card at a place of the deck."""
     dealt = _dealt(s)
@@ -1005,6 +1005,13 @@ def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
     if place < dealt + min(s.first_shuffle, s.num_flops) * np.int64(s.flop_size):
         return True
     return s.first_shuffle != NEVER and _count(_tail_choice(s, me)) == s.tail
+
+
+@kernel
+def _mark_seen(s: Any, me: Any, seen: Any) -> None:
+    """Write for each place of the deck whether seat ``me`` knows the card there."""
+    for place in range(_deck_size(s)):
+        seen[place] = _deck_place_seen(s, me, place)
 
 
 @inner
@@ -1168,7 +1175,9 @@ def _cards_text(number: int) -> str:
 
 def visible_deck(s: Any, seat: int) -> list[bool]:
     """For each place of the deck, whether a seat has seen the card there."""
-    return [bool(_deck_place_seen(s, seat, place)) for place in range(int(s.num_ranks) * int(s.num_suits))]
+    seen = np.zeros(int(s.num_ranks) * int(s.num_suits), np.bool_)
+    _mark_seen(s, seat, seen)
+    return seen.tolist()
 
 
 def view(s: Any, seat: int | None) -> TableView:
