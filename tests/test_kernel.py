@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import pytest
 from kernel_course import course
-from strategies import POLICIES, chooser, dealt, play, play_out, random_policy, seats_of, some_settings
+from strategies import POLICIES, chooser, dealt, match_settings, play, play_out, random_policy, seats_of, some_settings
 
 import auction_env
 from auction_env import Table, available, get_game, kernel, make_record, replay
@@ -162,13 +162,13 @@ def _use_everything(game: Any, seed: int) -> None:
             at.view(None)
     make_record(table, 0)
     replay(make_record(table))
-    table = Table(game)
+    table = Table(game, match_settings(game, 2))
     for seed_form in (seed, np.int32(seed), np.uint64(seed)):
         table.reset(seed_form, {"deck": "As Kd", "dealer": np.int8(1)})
         for form in (int, np.int8, np.uint64, np.array):
             if table.to_act is not None:
                 table.act(form(table.legal()[0]))
-        play_out(table, random_policy(rng))
+        play_out(table, random_policy(rng), whole_match=True)
 
 
 @compiled

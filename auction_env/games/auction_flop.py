@@ -574,7 +574,7 @@ def legal(s: Any, out: Any) -> Any:
     return count
 
 
-@inner
+@kernel
 def _refusal(s: Any) -> Any:
     """Chips to refuse the flop on the table, after those who have refused it already (B6)."""
     return 1 - s.cost[s.num_flops - 1]
