@@ -375,7 +375,7 @@ NO_ACTIONS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("action", NO_ACTIONS, ids=[repr(a)[:30] for a in NO_ACTIONS])
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=[f"{type(a).__name__} {str(a)[:12]}" for a in NO_ACTIONS])
 def test_what_is_no_action_raises_and_changes_nothing(game, action):
     rng = np.random.default_rng(2)
     for at in play(dealt(game, seed=3), random_policy(rng)):

@@ -472,7 +472,8 @@ def resume_run(folder: Path, overrides: list[str], say: Callable[[str], None] = 
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON beside, then rename into place."""
+    """Write JSON beside, then rename into place; folders that are missing are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)
