@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
     options = parser.parse_intermixed_args(arguments)
 
-    from agents.learning.config import ConfigError, documentation, load_config
+    from agents.learning.config import documentation, load_config
 
     if options.keys:
         print(documentation())
@@ -32,30 +32,30 @@ def main(arguments: list[str] | None = None) -> int:
     if options.config is None and options.resume is None:
         parser.error("give a config file, or --resume RUN")
     try:
-        from agents.learning.selfplay import RUN, resume_run, start_run
+        from agents.learning.selfplay import CHECKPOINT, Stopped, resume_run, start_run
 
         if options.resume is not None:
             overrides = [*([options.config] if options.config else []), *options.overrides]
             trainer = resume_run(options.resume, overrides)
         else:
             config = load_config(options.config, options.overrides)
-            if options.go_on and (Path(config.run) / RUN).exists():
+            if options.go_on and (Path(config.run) / CHECKPOINT).exists():
                 print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
                 trainer = resume_run(Path(config.run), options.overrides)
             else:
                 trainer = start_run(config)
-    except ConfigError as error:
-        print(f"train.py: {error}", file=sys.stderr)
-        return 2
-    except ValueError as error:  # settings, agents
+    except ValueError as error:  # of config, settings, agents
         print(f"train.py: {error}", file=sys.stderr)
         return 2
     try:
         folder = trainer.run()
-    except KeyboardInterrupt:
+        result = trainer.final_evaluation()
+    except Stopped:
         print(f"\nstopped and saved; go on with: python train.py --resume {trainer.folder}")
         return 130
-    result = trainer.final_evaluation()
+    except KeyboardInterrupt:
+        print(f"\nstopped at once; from the last checkpoint go on with: python train.py --resume {trainer.folder}")
+        return 130
     print(result.text())
     print(f"run folder: {folder}; learning curve: {folder / 'curve.png'}")
     return 0

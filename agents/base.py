@@ -30,6 +30,13 @@ class Agent(ABC):
             integer[B], an action legal in each row.
         """
 
+    def random_state(self) -> Any:
+        """State of the agent's own chance as JSON-able data, for runs that are resumed; None if it has none."""
+        return None
+
+    def set_random_state(self, state: Any) -> None:  # noqa: B027 - nothing to do without chance
+        """Go on from ``random_state``."""
+
     def act(self, observation: np.ndarray, mask: np.ndarray, info: Mapping[str, Any] | None = None) -> int:
         """Choose for one seat: observation float32[size], mask int8[actions]."""
         return int(self.act_batch(observation[None], mask[None])[0])

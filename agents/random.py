@@ -22,6 +22,14 @@ class RandomAgent(Agent):
         chosen = self.rng.integers(0, count[:, -1])
         return (count > chosen[:, None]).argmax(axis=1)
 
+    def random_state(self) -> Any:
+        """See Agent."""
+        return self.rng.bit_generator.state
+
+    def set_random_state(self, state: Any) -> None:
+        """See Agent."""
+        self.rng.bit_generator.state = state
+
 
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> RandomAgent:
     """``random``: takes no argument."""

@@ -118,9 +118,9 @@ class AuctionEnv(AECEnv):
     # --- the AEC interface ---
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Start a match and deal; arguments and errors as ``Table.reset``."""
+        """Start a match and deal; arguments and errors as ``Table.reset``. Seats not dealt in are no agents."""
         self.table.reset(seed, options)
-        self.agents = self.possible_agents[:]
+        self.agents = [self.possible_agents[seat] for seat in self.table.deals[-1].dealt_in]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)

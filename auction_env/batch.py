@@ -120,9 +120,9 @@ class Batch:
 
         Raises:
             IllegalActionError: naming the table and the action; no table has changed.
+            ValueError: ``rows`` are not indices of tables, each at most once.
         """
-        if rows is None:
-            rows = self.all_rows
+        rows = self.all_rows if rows is None else self._check_rows(rows)
         actions = np.asarray(actions)
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise IllegalActionError(
@@ -142,6 +142,19 @@ class Batch:
         run(self.states, rows, actions, self._scratch, self.out, self.full)
         return self.out
 
+    def _check_rows(self, rows: Any) -> np.ndarray:
+        rows = np.asarray(rows)
+        good = rows.ndim == 1 and (rows.dtype.kind in "iu" or not len(rows))
+        if good and len(rows):
+            good = rows.min() >= 0 and rows.max() < self.num_tables
+            if good:
+                chosen = np.zeros(self.num_tables, np.bool_)
+                chosen[rows] = True
+                good = np.count_nonzero(chosen) == len(rows)
+        if not good:
+            raise ValueError(f"rows must be indices of tables, 0 to {self.num_tables - 1}, each at most once")
+        return rows.astype(np.int64, copy=False)
+
     def put(self, row: int, state: np.ndarray) -> None:
         """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
 
@@ -160,6 +173,8 @@ class Batch:
             deals finished, and the results in chips summed over them, int64[N, seats]. ``out`` is stale afterwards:
             reset before stepping again.
         """
+        if not self._seeded:
+            raise ValueError("nothing has been dealt yet: call reset first")
         net = np.zeros((self.num_tables, self.settings.num_players), np.int64)
         run = self._kernels.rollout_parallel if self.threads > 1 else self._kernels.rollout
         return int(run(self.states, decisions, self._scratch, net)), net

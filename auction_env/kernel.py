@@ -84,7 +84,9 @@ def _announce() -> None:
     global _announced
     if not _announced:
         _announced = True
-        print("auction_env: compiling the rules for this machine (once, some seconds) ...", file=sys.stderr, flush=True)
+        print(
+            "auction_env: compiling the rules for this machine (once, some 10 to 30 s) ...", file=sys.stderr, flush=True
+        )
 
 
 # --- without compilation: numpy's small integers behave as compiled ones do ------------------------------------------

@@ -747,3 +747,15 @@ def test_make_env_takes_a_module_too(game):
     env = make_env(game, num_players=2)
     env.reset(seed=1)
     assert env.num_agents == 2
+
+
+def test_a_seat_that_is_not_dealt_in_at_the_start_is_no_agent():
+    """It sits out for good (A2): nothing will ever be asked of it, so there is nobody to wait for."""
+    env = auction_env.auction_poker_v0.env(num_deals=3)
+    env.reset(seed=1, options={"stacks": [60, 60, 5]})
+    assert env.agents == ["player_0", "player_1"] and set(env.infos) == set(env.rewards) == set(env.agents)
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+    env.reset(seed=1)
+    assert len(env.agents) == 3

@@ -115,6 +115,20 @@ def test_illegal_action_names_the_table_and_changes_no_table(game):
         batch.step(good.astype(np.float32))
 
 
+def test_rows_that_are_no_tables_are_refused_and_change_nothing(game):
+    batch = Batch(game, None, 5)
+    with pytest.raises(ValueError, match="call reset first"):
+        batch.rollout(1)
+    out = batch.reset(0)
+    before = batch.states.copy()
+    for rows in ([10**6], [-1], [0, 0], [1.0], [[1]]):
+        with pytest.raises(ValueError, match="rows must be indices of tables"):
+            batch.step(out.masks[: len(rows)].argmax(axis=1), np.array(rows))
+    assert (batch.states == before).all()
+    batch.step(out.masks[[3]].argmax(axis=1), [3])
+    assert batch.states[3] != before[3]
+
+
 def test_reset_without_a_seed_goes_on_and_with_the_same_seed_repeats(game):
     batch = Batch(game, None, 4)
     first = batch.reset(5).observations.copy()

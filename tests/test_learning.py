@@ -23,7 +23,7 @@ import agents
 from agents.base import AgentError
 from agents.learning.config import Config, ConfigError, documentation, load_config, make_config
 from agents.learning.network import FORMAT, build_actor, load_policy, save_policy
-from agents.learning.selfplay import AVERAGED, CHECKPOINT, CURVE, LAST, MODEL, RUN, Pool, resume_run, start_run
+from agents.learning.selfplay import AVERAGED, CHECKPOINT, CURVE, LAST, MODEL, RUN, Pool, Stopped, resume_run, start_run
 from auction_env.games import available, get_game
 from auction_env.games.contract import SettingsError, make_settings
 
@@ -76,6 +76,10 @@ def test_every_key_is_documented_and_the_default_config_uses_known_ones():
         (["entropy=true"], ConfigError, "entropy is True: it must be a number"),
         (["hidden=64"], ConfigError, "hidden is 64: it must be a list of integers"),
         (["hidden=[0]"], ConfigError, "sizes of layers"),
+        (["minibatch=1"], ConfigError, "minibatch is 1: .* leaves a minibatch of one"),
+        (["tables=13", "steps=5", "minibatch=64"], ConfigError, "minibatch is 64: of 65 decisions"),
+        (["settings=5"], ConfigError, "settings is 5: it must be a table of keys"),
+        (["run="], ConfigError, "run is empty"),
         (["game=chess"], ValueError, "no game 'chess'"),
         (["entropy"], ConfigError, "write key=value"),
         (["ppo.entropy=1"], ConfigError, "no config key 'ppo.entropy'"),
@@ -217,6 +221,60 @@ def test_resuming_gives_the_very_weights_of_a_run_never_stopped(tmp_path):
     assert again.pool.taken == straight.pool.taken
 
 
+def same_policy(one, two) -> bool:
+    other = two.model.policy.state_dict()
+    return all(torch.equal(value, other[name]) for name, value in one.model.policy.state_dict().items())
+
+
+def test_ctrl_c_in_the_middle_of_an_iteration_finishes_it_and_loses_nothing(tmp_path):
+    straight = start_run(tiny(tmp_path / "straight"), quiet)
+    straight.run()
+    cut = start_run(tiny(tmp_path / "cut"), quiet)
+    step, asked = cut.env.step_wait, []
+
+    def interrupt():
+        asked.append(1)
+        cut.interrupted = cut.interrupted or len(asked) == 2  # the second of the first iteration's four steps
+        return step()
+
+    cut.env.step_wait = interrupt
+    with pytest.raises(Stopped):
+        cut.run()
+    again = resume_run(tmp_path / "cut", [], quiet)
+    assert again.iteration == 1 and again.model.num_timesteps == 128
+    again.run()
+    assert same_policy(straight, again)
+
+
+def test_resuming_is_exact_with_a_learned_opponent_too(tmp_path):
+    start_run(tiny(tmp_path / "opponent"), quiet).run()
+    changes = {"opponents": [f"ppo:{tmp_path / 'opponent'}"], "mixed": 1.0, "pool": 0}
+    straight = start_run(tiny(tmp_path / "straight", **changes), quiet)
+    straight.run()
+    cut = start_run(tiny(tmp_path / "cut", **changes), quiet)
+    step = cut.after_iteration
+
+    def stop(progress):
+        step(progress)
+        cut.interrupted = cut.iteration == 3
+
+    cut.after_iteration = stop  # type: ignore[method-assign]
+    with pytest.raises(Stopped):
+        cut.run()
+    again = resume_run(tmp_path / "cut", [], quiet)
+    again.run()
+    assert same_policy(straight, again)
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path):
+    config = tiny(tmp_path / "run", decisions=128)
+    start_run(config, quiet)
+    with pytest.raises(ConfigError, match="came to no checkpoint: start it again"):
+        resume_run(tmp_path / "run", [], quiet)
+    start_run(config, quiet).run()
+    assert resume_run(tmp_path / "run", [], quiet).iteration == 1
+
+
 def test_learning_rate_falls_steadily_across_a_cut(tmp_path):
     rates = []
 
@@ -267,8 +325,8 @@ def test_resuming_with_another_shape_is_one_clear_sentence(tmp_path):
             resume_run(tmp_path / "run", [override], quiet)
     with pytest.raises(ConfigError, match="holds no run to resume"):
         resume_run(tmp_path / "nothing", [], quiet)
-    (tmp_path / "run" / CHECKPOINT).unlink()
-    with pytest.raises(AgentError, match="cannot be read"):
+    (tmp_path / "run" / CHECKPOINT).write_bytes(b"not a checkpoint at all")
+    with pytest.raises(AgentError, match="header is too large|damaged"):
         resume_run(tmp_path / "run", [], quiet)
 
 
@@ -318,6 +376,12 @@ def test_train_evaluate_and_errors_from_the_command_line(tmp_path):
     assert bad.returncode == 2 and "num_players 3, but this table has 2" in bad.stderr
     bad = command("train.py", config, "entropie=1")
     assert bad.returncode == 2 and "did you mean 'entropy'" in bad.stderr and "Traceback" not in bad.stderr
+    own = command(
+        "evaluate.py", f"ppo:{tmp_path / 'run'}", "random", "random", "--deals", "30", "--game", "auction_poker"
+    )
+    assert own.returncode == 0 and "num_players=3" in own.stdout
+    bad = command("evaluate.py", "random", "random", "--json", str(tmp_path / "no" / "file.json"))
+    assert bad.returncode == 2 and "there is no folder" in bad.stderr
     bad = command("evaluate.py", "random", "nobody")
     assert bad.returncode == 2 and "no agent 'nobody'" in bad.stderr
 

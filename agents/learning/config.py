@@ -68,6 +68,13 @@ class Config:
             setattr(self, field.name, _checked(field, getattr(self, field.name)))
         if any(size < 1 or size > 1 << 14 for size in self.hidden):
             raise ConfigError(f"hidden is {self.hidden}: sizes of layers must be from 1 to {1 << 14}")
+        if self.tables * self.steps % self.minibatch == 1 or self.minibatch == 1:
+            raise ConfigError(
+                f"minibatch is {self.minibatch}: of {self.tables * self.steps} decisions (tables x steps) it leaves a "
+                "minibatch of one, whose advantage cannot be normalised; choose another size"
+            )
+        if not self.run.strip():
+            raise ConfigError("run is empty: name the folder of the run")
 
     def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
         """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.
@@ -128,7 +135,10 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
 
 def make_config(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:
     """A config from plain values and overrides. Errors as ``load_config``."""
-    merged: dict[str, Any] = {**values, "settings": dict(values.get("settings", {}))}
+    settings = values.get("settings", {})
+    if not isinstance(settings, Mapping):
+        raise ConfigError(f"settings is {settings!r}: it must be a table of keys, [settings]")
+    merged: dict[str, Any] = {**values, "settings": dict(settings)}
     for override in overrides:
         key, equals, text = override.partition("=")
         if not equals:

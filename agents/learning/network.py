@@ -87,6 +87,14 @@ class NetworkAgent(Agent):
             logits -= noise.log_()
         return logits.argmax(dim=1).numpy()
 
+    def random_state(self) -> Any:
+        """See Agent."""
+        return self.generator.get_state().numpy().tobytes().hex()
+
+    def set_random_state(self, state: Any) -> None:
+        """See Agent."""
+        self.generator.set_state(torch.frombuffer(bytearray.fromhex(state), dtype=torch.uint8))
+
     @torch.inference_mode()
     def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Probability of each action, float32[B, actions], zero where illegal."""

@@ -39,6 +39,10 @@ MODEL, LAST, AVERAGED = "model.safetensors", "last.safetensors", "averaged.safet
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch")
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, obeyed: everything is saved, and ``resume_run`` goes on from there."""
+
+
 class Pool:
     """Snapshots of the policy, the oldest first; at most ``size``, spread as evenly as can be in the log of age."""
 
@@ -140,17 +144,18 @@ class Trainer:
         """Learn until all decisions are made, or Ctrl-C. Returns the folder.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; everything is saved, and ``resume`` goes on from there.
+            Stopped: Ctrl-C; the iteration was finished, everything is saved.
+            KeyboardInterrupt: Ctrl-C twice; what came after the last checkpoint is lost.
         """
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         remaining = self.config.decisions - self.model.num_timesteps
         if remaining > 0:
             with _catch_interrupt(self), _Progress(self) as progress:
-                self.model.learn(remaining, _Callback(self, progress), reset_num_timesteps=False)
-                if not self.interrupted:
-                    self.after_iteration(progress)
-        if self.interrupted:
-            raise KeyboardInterrupt
+                callback = _Callback(self, progress)
+                self.model.learn(remaining, callback, reset_num_timesteps=False)
+                if callback.stopping:
+                    raise Stopped
+                self.after_iteration(progress)
         self.finish()
         return self.folder
 
@@ -165,7 +170,7 @@ class Trainer:
         if self.iteration % config.evaluate_every == 0 or done:
             self.evaluate(progress.seconds)
         progress.show()
-        if self.iteration % config.checkpoint_every == 0 or done:
+        if self.iteration % config.checkpoint_every == 0 or self.iteration == 1 or done:
             self.save(progress.seconds)
 
     def seat_opponents(self) -> None:
@@ -272,9 +277,7 @@ class Trainer:
                 "numpy_position": int(numpy_state["state"]["pos"]),  # type: ignore[index,call-overload]
                 "trainer": self.rng.bit_generator.state,
                 "seating": self.env.rng.bit_generator.state,
-                "scripted": [
-                    agent.rng.bit_generator.state if hasattr(agent, "rng") else None for agent in self.scripted
-                ],
+                "scripted": [agent.random_state() for agent in self.scripted],
             },
         }
         save_tensors(self.folder / CHECKPOINT, tensors, header)
@@ -358,8 +361,7 @@ class Trainer:
         self.rng.bit_generator.state = states["trainer"]
         self.env.rng.bit_generator.state = states["seating"]
         for agent, state in zip(self.scripted, states["scripted"], strict=True):
-            if state is not None:
-                agent.rng.bit_generator.state = state  # type: ignore[attr-defined]
+            agent.set_random_state(state)
 
 
 class _Callback(BaseCallback):
@@ -367,19 +369,21 @@ class _Callback(BaseCallback):
 
     def __init__(self, trainer: Trainer, progress: _Progress) -> None:
         super().__init__()
-        self.trainer, self.progress, self.begun = trainer, progress, False
+        self.trainer, self.progress = trainer, progress
+        self.begun = self.stopping = False
 
     def _on_rollout_start(self) -> None:
         if self.begun:
             self.trainer.after_iteration(self.progress)
         self.begun = True
-        if self.trainer.interrupted:
+        self.stopping = self.trainer.interrupted
+        if self.stopping:
             self.trainer.save(self.progress.seconds)
         else:
             self.trainer.seat_opponents()
 
     def _on_step(self) -> bool:
-        return not self.trainer.interrupted or self.n_calls == 1
+        return not self.stopping
 
 
 class _Progress:
@@ -445,7 +449,7 @@ def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.T
 def start_run(config: Config, say: Callable[[str], None] = print) -> Trainer:
     """A new run in its folder. Raises ConfigError if the folder holds one already."""
     folder = Path(config.run)
-    if (folder / RUN).exists():
+    if (folder / CHECKPOINT).exists():
         raise ConfigError(f"{folder} holds a run already: go on with --resume {folder}, or give another run=FOLDER")
     trainer = Trainer(config, folder, say)
     folder.mkdir(parents=True, exist_ok=True)
@@ -464,6 +468,8 @@ def resume_run(folder: Path, overrides: list[str], say: Callable[[str], None] = 
         values = dict(stored["config"])
     except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
         raise ConfigError(f"{folder} holds no run to resume ({error})") from error
+    if not (folder / CHECKPOINT).exists():
+        raise ConfigError(f"{folder} holds a run that came to no checkpoint: start it again with its config")
     config = make_config({**values, "run": str(folder)}, overrides)
     trainer = Trainer(config, folder, say)
     trainer.restore()
