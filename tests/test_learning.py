@@ -326,7 +326,7 @@ def test_resuming_with_another_shape_is_one_clear_sentence(tmp_path):
     with pytest.raises(ConfigError, match="holds no run to resume"):
         resume_run(tmp_path / "nothing", [], quiet)
     (tmp_path / "run" / CHECKPOINT).write_bytes(b"not a checkpoint at all")
-    with pytest.raises(AgentError, match="header is too large|damaged"):
+    with pytest.raises(AgentError, match=r"header is too large|damaged"):
         resume_run(tmp_path / "run", [], quiet)
 
 
