@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
-
-# Threads that wait asleep: two programs on the same cores would otherwise spin against each other.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,6 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed of the decks and agents (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
     options = parser.parse_args(arguments)
+
+    from agents.learning import share_cores
+
+    share_cores()
 
     import agents
     from agents.learning.config import make_config

@@ -6,12 +6,8 @@ Ctrl-C saves; ``python train.py --resume runs/auction_poker`` goes on. ``python 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
-
-# Threads that wait asleep: two programs on the same cores would otherwise spin against each other.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--go-on", action="store_true", help="resume the config's run if its folder holds one already")
     parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
     options = parser.parse_intermixed_args(arguments)
+
+    from agents.learning import share_cores
+
+    share_cores()
 
     from agents.learning.config import documentation, load_config
 

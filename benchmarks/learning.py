@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 
@@ -32,6 +29,9 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5, choices=range(2, 11), metavar="2..10")
     options = parser.parse_args()
 
+    from agents.learning import share_cores
+
+    share_cores()
     from agents.learning.config import load_config
     from agents.learning.selfplay import Trainer, provenance, start_run, write_json
 

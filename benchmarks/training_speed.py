@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 
@@ -22,6 +19,9 @@ ITERATIONS, WARM_UP = 30, 5
 
 def main(arguments: list[str]) -> int:
     """Run the command line."""
+    from agents.learning import share_cores
+
+    share_cores()
     from stable_baselines3.common.logger import configure
 
     from agents.learning.config import load_config
