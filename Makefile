@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
-.PHONY: help setup train learning test test-all lint clean
+.PHONY: help setup train learning bench test test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -29,6 +29,11 @@ test-all: setup lint  ## the slow ones too
 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
+
+bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+		|| echo 'bench: the peers cannot all be installed here; those that are absent are skipped by name'
+	$(PY) -m benchmarks.speed
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .
