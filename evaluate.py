@@ -36,7 +36,8 @@ def main(arguments: list[str] | None = None) -> int:
     import agents
     from agents.learning.config import make_config
     from agents.learning.selfplay import write_json
-    from auction_env.match import MatchError, play_match
+    from auction_env.match import play_match
+    from auction_env.players import PlayerError
 
     if options.json and not options.json.parent.is_dir():
         parser.error(f"--json: there is no folder {options.json.parent}")
@@ -50,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 2
-    except MatchError as error:
+    except PlayerError as error:
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 1
     print(result.text())

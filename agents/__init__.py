@@ -11,7 +11,7 @@ import pkgutil
 from functools import cache
 from typing import Any
 
-from agents.base import Agent, AgentError
+from agents.base import Agent, AgentError, StateAgent
 from auction_env.games.contract import Game
 
 
@@ -40,4 +40,4 @@ def make(spec: str, game: Game, settings: Any, seed: int = 0) -> Agent:
     return agent
 
 
-__all__ = ["Agent", "AgentError", "available", "make"]
+__all__ = ["Agent", "AgentError", "StateAgent", "available", "make"]

@@ -14,6 +14,10 @@ class RandomAgent(Agent):
     """Uniform over the legal actions, from its own generator."""
 
     def __init__(self, seed: int = 0) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """See Agent."""
         self.rng = np.random.default_rng([seed, 0x4A4D])
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

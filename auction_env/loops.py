@@ -44,7 +44,7 @@ class Kernels:
     act: Callable[..., int]  # states, row, action, scratch -> count, written to scratch, of what is legal next (0:
     # the deal is over); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
-    resample: Callable[..., None]  # states, row, seat, seed
+    resample: Callable[..., None]  # states, seats, seeds: one of each for every row
     # From here scratch has a line for each thread to use; ``out`` is an Outputs.
     check: Callable[..., int]  # states, rows, actions, scratch -> place of the first illegal action, or -1
     start: Callable[..., None]  # states, rows, scratch, out, full: begin matches
@@ -99,9 +99,10 @@ def kernels(game: Any) -> Kernels:
         observe(states[row], seat, out, full)
 
     @kernel(owner=owner)
-    def resample_row(states: Any, row: Any, seat: Any, seed: Any) -> None:
-        seed_generator(states[row], seed)
-        resample(states[row], seat)
+    def resample_rows(states: Any, seats: Any, seeds: Any) -> None:
+        for row in range(states.shape[0]):
+            seed_generator(states[row], seeds[row])
+            resample(states[row], seats[row])
 
     @kernel(owner=owner)
     def check_rows(states: Any, rows: Any, actions: Any, scratch: Any) -> Any:
@@ -208,7 +209,7 @@ def kernels(game: Any) -> Kernels:
         legal=legal_row,
         act=act_row,
         observe=observe_row,
-        resample=resample_row,
+        resample=resample_rows,
         check=check_rows,
         step=step_rows,
         step_parallel=step_rows_parallel,

@@ -6,29 +6,16 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from auction_env.batch import Batch
 from auction_env.games.contract import Game
 from auction_env.loops import decision_size
+from auction_env.players import Player, ask
 
 Z_95 = 1.959963984540054  # normal quantile of a two-sided 95 % interval
-
-
-class MatchError(RuntimeError):
-    """An agent acted illegally or failed; the message names it."""
-
-
-class Player(Protocol):
-    """What a match needs of an agent."""
-
-    name: str
-
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Actions, integer[B], of observations float32[B, size] and masks int8[B, actions]."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,7 +144,7 @@ def play_match(
 
     Raises:
         ValueError: the number of agents is not the number of seats, or ``deals`` is not positive.
-        MatchError: an agent failed or acted illegally; it is named, and there is no result.
+        PlayerError: an agent failed or acted illegally; it is named, and there is no result.
     """
     seats = settings.num_players
     if len(agents) != seats:
@@ -185,31 +172,23 @@ def _play_decks(game: Game, settings: Any, agents: Sequence[Player], words: np.n
     net = np.zeros((batch.num_tables, n), np.int64)
     actions = np.zeros(batch.num_tables, np.int64)
     rows = batch.all_rows
+    rng = np.random.default_rng(words)
     while len(rows):
         place = (out.seats[rows] - rotation[rows]) % n
         for index in np.unique(place):
             chosen = rows[place == index]
-            actions[chosen] = _ask(agents[index], out.observations[chosen], out.masks[chosen])
+            actions[chosen] = ask(
+                agents[index],
+                game,
+                batch.states[chosen],
+                out.seats[chosen],
+                out.observations[chosen],
+                out.masks[chosen],
+                rng,
+            )
         batch.step(actions[rows], rows)
         over = rows[out.deal_over[rows]]
         net[over] += out.net[over].astype(np.int64)
         rows = rows[~(out.deal_over[rows] & out.match_over[rows])]
     by_place = (np.arange(n) + rotation[:, None]) % n
     return np.take_along_axis(net, by_place, axis=1).reshape(len(words), n, n)
-
-
-def _ask(agent: Player, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    try:
-        actions = np.asarray(agent.act_batch(observations, masks))
-    except Exception as error:
-        raise MatchError(f"agent {agent.name} failed: {type(error).__name__}: {error}") from error
-    if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
-        raise MatchError(f"agent {agent.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat")
-    inside = (actions >= 0) & (actions < masks.shape[1])
-    legal = inside & (masks[np.arange(len(masks)), np.where(inside, actions, 0)] != 0)
-    if not legal.all():
-        wrong = np.flatnonzero(~legal)
-        raise MatchError(
-            f"agent {agent.name} acted illegally {len(wrong)} times, first with action {actions[wrong[0]]}"
-        )
-    return actions

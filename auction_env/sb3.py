@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -19,16 +19,9 @@ from auction_env.batch import Batch
 from auction_env.games import get_game
 from auction_env.games.contract import Game, make_settings
 from auction_env.loops import decision_size
+from auction_env.players import Player, choose
 
 LEARNER, PRESENT = -1, 0  # entries of ``control``; higher numbers are other policies
-
-
-class BatchPolicy(Protocol):
-    """Anything that chooses actions for many seats at once."""
-
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Actions, integer[B], of observations float32[B, size] and masks int8[B, actions]."""
-        ...
 
 
 class SelfPlayVecEnv(VecEnv):
@@ -60,8 +53,8 @@ class SelfPlayVecEnv(VecEnv):
         settings: Mapping[str, Any] | Any = None,
         num_tables: int = 1024,
         *,
-        present: BatchPolicy | None = None,
-        others: Sequence[BatchPolicy] = (),
+        present: Player | None = None,
+        others: Sequence[Player] = (),
         mixed: float = 0.2,
         seed: int = 0,
         reward_scale: float = 1.0,
@@ -82,7 +75,7 @@ class SelfPlayVecEnv(VecEnv):
         self.rng = np.random.default_rng([seed, 0x5EA7])
         self.learner = self.batch.all_rows % settings.num_players
         self.control = np.zeros((num_tables, settings.num_players), np.int32)
-        self.policies: dict[int, BatchPolicy] = {}
+        self.policies: dict[int, Player] = {}
         self._last_id = PRESENT
         self.set_opponents(present, others, mixed)
         self._spare = np.zeros_like(self.batch.out.observations)
@@ -90,9 +83,7 @@ class SelfPlayVecEnv(VecEnv):
 
     # --- opponents ---
 
-    def set_opponents(
-        self, present: BatchPolicy | None, others: Sequence[BatchPolicy] = (), mixed: float = 0.2
-    ) -> list[int]:
+    def set_opponents(self, present: Player | None, others: Sequence[Player] = (), mixed: float = 0.2) -> list[int]:
         """Who sits at the tables from the next deals on. Deals being played keep the policies they started with.
 
         Returns:
@@ -156,10 +147,18 @@ class SelfPlayVecEnv(VecEnv):
             player = player[rows]
             for number in np.unique(player):
                 chosen = rows[player == number]
-                self._actions[chosen] = self._policy(number).act_batch(out.observations[chosen], out.masks[chosen])
+                self._actions[chosen] = choose(
+                    self._policy(number),
+                    self.game,
+                    self.batch.states[chosen],
+                    out.seats[chosen],
+                    out.observations[chosen],
+                    out.masks[chosen],
+                    self.rng,
+                )
             self.batch.step(self._actions[rows], rows)
 
-    def _policy(self, number: int) -> BatchPolicy:
+    def _policy(self, number: int) -> Player:
         if number not in self.policies:
             raise RuntimeError("no policy plays the opponents: call set_opponents with the present policy first")
         return self.policies[number]
@@ -248,7 +247,7 @@ class SelfPlayVecEnv(VecEnv):
             "seats": out.seats.copy(),
         }
 
-    def set_state(self, state: Mapping[str, np.ndarray], policies: Mapping[int, BatchPolicy]) -> None:
+    def set_state(self, state: Mapping[str, np.ndarray], policies: Mapping[int, Player]) -> None:
         """Go on from ``get_state``; ``policies`` are those with the numbers in its ``control``.
 
         Raises:

@@ -370,7 +370,7 @@ class Table:
         twin = self.clone()
         log = dataclasses.replace(self.deals[-1], deck=[], given=0, generator=0, actions=[], final=None)
         twin.seed, twin.deals = None, [log]
-        twin._kernels.resample(twin.states, 0, seat, seed_words(seed)[0])
+        twin._kernels.resample(twin.states, np.array([seat]), seed_words(seed))
         return twin
 
 

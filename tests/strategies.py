@@ -258,7 +258,7 @@ def differing_world(table: Table, seat: int, rng: np.random.Generator) -> Table:
 
 def _resampled(table: Table, states: np.ndarray, seat: int, rng: np.random.Generator) -> np.ndarray:
     states = states.copy()
-    kernels(table.game).resample(states, 0, seat, np.uint64(rng.integers(2**62)))
+    kernels(table.game).resample(states, np.array([seat]), rng.integers(2**62, size=1, dtype=np.uint64))
     return states
 
 

@@ -1211,7 +1211,7 @@ def test_resampling_is_uniform_over_all_that_the_seat_cannot_tell_apart(
         seen = table.observe(me)
         for word in range(draws):
             states = table.states.copy()
-            calls.resample(states, 0, me, np.uint64(word))
+            calls.resample(states, np.array([me]), np.array([word], np.uint64))
             drawn[world_of(table, states, me)] += 1
         assert set(drawn) == set(possible)
         spread = sum((drawn[world] - 60) ** 2 / 60 for world in possible)

@@ -11,7 +11,8 @@ import agents
 from agents.base import Agent, AgentError
 from auction_env.games import available, get_game
 from auction_env.games.contract import make_settings
-from auction_env.match import MatchError, estimate, play_match
+from auction_env.match import estimate, play_match
+from auction_env.players import PlayerError
 
 
 class First(Agent):
@@ -118,7 +119,7 @@ def test_agents_that_misbehave_are_named_and_lose_the_run(game, behaviour, messa
             return behaviour(masks)
 
     settings = make_settings(game, {"num_players": 2})
-    with pytest.raises(MatchError, match=message):
+    with pytest.raises(PlayerError, match=message):
         play_match(game, settings, [First(), Bad()], 20)
 
 

@@ -87,6 +87,10 @@ class NetworkAgent(Agent):
             logits -= noise.log_()
         return logits.argmax(dim=1).numpy()
 
+    def seed(self, seed: int) -> None:
+        """See Agent."""
+        self.generator.manual_seed(seed)
+
     def random_state(self) -> Any:
         """See Agent."""
         return self.generator.get_state().numpy().tobytes().hex()

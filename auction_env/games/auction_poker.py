@@ -824,17 +824,15 @@ def _mark_seen(s: Any, me: Any, seen: Any) -> None:
 def resample(s: Any, me: Any) -> None:
     """Draw anew, with ``s.rng``, what seat ``me`` cannot know: unseen cards, uniformly; others' pending choices."""
     size = s.num_ranks * s.num_suits
+    seen: Any = 0  # a bit for each place of the deck
+    for place in range(size):
+        seen |= np.int64(_deck_place_seen(s, me, place)) << place
     for place in range(size - 1):
-        if _deck_place_seen(s, me, place):
+        if seen >> place & 1:
             continue
-        unseen = 0
-        for later in range(place, size):
-            unseen += not _deck_place_seen(s, me, later)
-        skip = draw_below(s, unseen)
-        other = place
-        while skip > 0 or _deck_place_seen(s, me, other):
-            skip -= not _deck_place_seen(s, me, other)
-            other += 1
+        other = place + draw_below(s, size - place)
+        while seen >> other & 1:
+            other = place + draw_below(s, size - place)
         card = s.deck[place]
         s.deck[place] = s.deck[other]
         s.deck[other] = card

@@ -1,0 +1,107 @@
+"""What the interfaces need of a player, and how they ask it: with what its seat may know, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from auction_env.games.contract import Game
+from auction_env.loops import kernels
+
+
+class PlayerError(RuntimeError):
+    """A player acted illegally or failed; the message names it."""
+
+
+class Player(Protocol):
+    """Chooses actions for many seats at once.
+
+    A player with a method ``act_states(states, masks)`` is asked by that instead: it gets rows of the game's STATE, one
+    for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
+    the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.
+    """
+
+    name: str
+
+    def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Actions, integer[B], of observations float32[B, size] and masks int8[B, actions]."""
+        ...
+
+
+def imagine(game: Game, states: np.ndarray, seats: np.ndarray, words: np.ndarray) -> np.ndarray:
+    """Copies of tables, in each of which all that one seat cannot know is drawn anew.
+
+    Args:
+        game: the game.
+        states: rows of its STATE, shape (B,).
+        seats: integer[B], who looks at each.
+        words: uint64[B], seeds of the drawing; each copy's generator goes on from there.
+
+    Returns:
+        shape (B,); nothing in them depends on what the seats cannot know.
+    """
+    copies = np.ascontiguousarray(states).view(np.uint8).copy().view(game.STATE)
+    kernels(game).resample(copies, np.asarray(seats, np.int64), np.asarray(words, np.uint64))
+    return copies
+
+
+def choose(
+    player: Player,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """What a player chooses, unchecked; see ``ask``."""
+    act_states = getattr(player, "act_states", None)
+    if act_states is None:
+        return player.act_batch(observations, masks)
+    words = rng.integers(0, 2**64, len(masks), np.uint64)
+    return act_states(imagine(game, states, seats, words), masks)
+
+
+def ask(
+    player: Player,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """A player's actions at some tables, checked.
+
+    Args:
+        player: the player.
+        game: the game.
+        states: rows of its STATE, shape (B,); the player sees them through ``imagine`` only.
+        seats: integer[B], the seat to act at each.
+        observations: float32[B, size], of these seats.
+        masks: int8[B, actions].
+        rng: chance of what is drawn anew for a player that asks for states.
+
+    Returns:
+        int64[B], each legal.
+
+    Raises:
+        PlayerError: the player failed or chose an illegal action; the message names it.
+    """
+    try:
+        actions = np.asarray(choose(player, game, states, seats, observations, masks, rng))
+    except Exception as error:
+        raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
+    if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
+        raise PlayerError(
+            f"agent {player.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat"
+        )
+    inside = (actions >= 0) & (actions < masks.shape[1])
+    legal = inside & (masks[np.arange(len(masks)), np.where(inside, actions, 0)] != 0)
+    if not legal.all():
+        wrong = np.flatnonzero(~legal)
+        raise PlayerError(
+            f"agent {player.name} acted illegally {len(wrong)} times, first with action {actions[wrong[0]]}"
+        )
+    return actions.astype(np.int64, copy=False)
