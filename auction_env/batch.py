@@ -129,18 +129,19 @@ class Batch:
                 f"actions are {actions.dtype}{list(actions.shape)}: give one integer for each of {len(rows)} tables"
             )
         actions = actions.astype(np.int64, copy=False)
-        bad = self._kernels.check(self.states, rows, actions, self._scratch)
-        if bad >= 0:
-            row, action = int(rows[bad]), int(actions[bad])
-            legal = np.flatnonzero(self.out.masks[row])
-            raise IllegalActionError(
-                f"table {row}: action {action} is not legal for player_{self.out.seats[row]}; legal now: "
-                + ", ".join(f"{self.action_names[index]!r} ({index})" for index in legal)
-            )
         threads = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD)) if self.threads > 1 else 1
         run = self._kernels.step_parallel if threads > 1 else self._kernels.step
-        run(self.states, rows, actions, self._scratch, self.out, self.full)
+        illegal = run(self.states, rows, actions, self._scratch, self.out, self.full)
+        if illegal >= 0:
+            self._refuse(int(rows[illegal]), int(actions[illegal]))
         return self.out
+
+    def _refuse(self, row: int, action: int) -> None:
+        legal = np.flatnonzero(self.out.masks[row])
+        raise IllegalActionError(
+            f"table {row}: action {action} is not legal for player_{self.out.seats[row]}; legal now: "
+            + ", ".join(f"{self.action_names[index]!r} ({index})" for index in legal)
+        )
 
     def _check_rows(self, rows: Any) -> np.ndarray:
         rows = np.asarray(rows)

@@ -46,11 +46,11 @@ class Kernels:
     observe: Callable[..., None]  # states, row, seat, out, full
     resample: Callable[..., None]  # states, seats, seeds: one of each for every row
     # From here scratch has a line for each thread to use; ``out`` is an Outputs.
-    check: Callable[..., int]  # states, rows, actions, scratch -> place of the first illegal action, or -1
     start: Callable[..., None]  # states, rows, scratch, out, full: begin matches
     show: Callable[..., None]  # the same, of tables as they are
-    step: Callable[..., None]  # states, rows, actions, scratch, out, full: act and go on, in one thread
-    step_parallel: Callable[..., None]  # the same on several
+    step: Callable[..., int]  # states, rows, actions, scratch, out, full -> -1: act and go on, in one thread; or the
+    # place of the first illegal action, and nothing is done
+    step_parallel: Callable[..., int]  # the same on several
     rollout: Callable[..., int]  # states, decisions, scratch, net -> deals played at random; adds results to net
     rollout_parallel: Callable[..., int]
 
@@ -86,13 +86,19 @@ def kernels(game: Any) -> Kernels:
         return legal(states[row], out)
 
     @kernel(owner=owner)
+    def is_legal(s: Any, action: Any, scratch: Any) -> Any:
+        found = False
+        for place in range(legal(s, scratch)):
+            found |= scratch[place] == action
+        return found
+
+    @kernel(owner=owner)
     def act_row(states: Any, row: Any, action: Any, scratch: Any) -> Any:
         s = states[row]
-        for place in range(legal(s, scratch)):
-            if scratch[place] == action:
-                act(s, action)
-                return legal(s, scratch)
-        return -1
+        if not is_legal(s, action, scratch):
+            return -1
+        act(s, action)
+        return legal(s, scratch)
 
     @kernel(owner=owner)
     def observe_row(states: Any, row: Any, seat: Any, out: Any, full: Any) -> None:
@@ -103,16 +109,6 @@ def kernels(game: Any) -> Kernels:
         for row in range(states.shape[0]):
             seed_generator(states[row], seeds[row])
             resample(states[row], seats[row])
-
-    @kernel(owner=owner)
-    def check_rows(states: Any, rows: Any, actions: Any, scratch: Any) -> Any:
-        for place in range(rows.shape[0]):
-            found = False
-            for index in range(legal(states[rows[place]], scratch[0])):
-                found |= scratch[0, index] == actions[place]
-            if not found:
-                return place
-        return -1
 
     @kernel(owner=owner)
     def show(s: Any, row: Any, scratch: Any, out: Any, full: Any) -> None:
@@ -145,16 +141,30 @@ def kernels(game: Any) -> Kernels:
         show(s, row, scratch, out, full)
 
     @kernel(owner=owner)
-    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> None:
+    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> Any:
+        for place in range(rows.shape[0]):
+            if not is_legal(states[rows[place]], actions[place], scratch[0]):
+                return place
         for place in range(rows.shape[0]):
             advance(states, rows[place], actions[place], scratch[0], out, full)
+        return -1
 
     @kernel(owner=owner, parallel=True)
-    def step_rows_parallel(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> None:
-        parts = scratch.shape[0]
+    def step_rows_parallel(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> Any:
+        parts, number = scratch.shape[0], rows.shape[0]
+        legal_before = number  # all actions before this place are legal
         for part in numba.prange(parts):
-            for place in range(part * rows.shape[0] // parts, (part + 1) * rows.shape[0] // parts):
+            place, last = part * number // parts, (part + 1) * number // parts
+            while place < last and is_legal(states[rows[place]], actions[place], scratch[part]):
+                place += 1
+            if place < last:
+                legal_before = min(legal_before, place)
+        if legal_before < number:
+            return legal_before
+        for part in numba.prange(parts):
+            for place in range(part * number // parts, (part + 1) * number // parts):
                 advance(states, rows[place], actions[place], scratch[part], out, full)
+        return -1
 
     @kernel(owner=owner)
     def start_rows(states: Any, rows: Any, scratch: Any, out: Any, full: Any) -> None:
@@ -210,7 +220,6 @@ def kernels(game: Any) -> Kernels:
         act=act_row,
         observe=observe_row,
         resample=resample_rows,
-        check=check_rows,
         step=step_rows,
         step_parallel=step_rows_parallel,
         start=start_rows,

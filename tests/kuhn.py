@@ -107,7 +107,7 @@ def new_match(s: Any) -> None:
 
 @inner
 def deal(s: Any, given: Any) -> None:
-    shuffle_deck(s, given)
+    shuffle_deck(s, given, s.num_ranks * s.num_suits)
     for seat in range(2):
         s.dealt_in[seat], s.award[seat], s.paid[seat] = 1, 0, 1
         s.stacks[seat] -= 1

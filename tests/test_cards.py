@@ -113,9 +113,9 @@ def _below(states: np.ndarray, bound: int, out: np.ndarray) -> None:
 
 
 @kernel
-def _shuffles(states: np.ndarray, given: int, counts: np.ndarray, times: int) -> None:
+def _shuffles(states: np.ndarray, given: int, needed: int, counts: np.ndarray, times: int) -> None:
     for _ in range(times):
-        cards.shuffle_deck(states[0], given)
+        cards.shuffle_deck(states[0], given, needed)
         for place in range(counts.shape[0]):
             counts[place, states[0].deck[place]] += 1
 
@@ -155,12 +155,24 @@ def test_a_shuffled_deck_holds_each_card_once_and_every_card_comes_everywhere_eq
     states, times = _state(), 20_000
     counts = np.zeros((52, 52), np.int64)
     states["rng"] = np.uint64(7)
-    _shuffles(states, 0, counts, times)
+    _shuffles(states, 0, 52, counts, times)
     assert sorted(states[0].deck) == list(range(52))
     assert (counts.sum(axis=1) == times).all() and (counts.sum(axis=0) == times).all()
     statistic = ((counts - times / 52) ** 2 / (times / 52)).sum()
     freedom = 51 * 51
     assert abs(statistic - freedom) < 5 * (2 * freedom) ** 0.5
+
+
+def test_the_places_needed_are_shuffled_as_in_a_whole_shuffle_and_the_rest_holds_the_cards_left() -> None:
+    for needed in (0, 1, 21, 51, 52):
+        decks = []
+        for places in (needed, 52):
+            states = _state()
+            states["rng"] = np.uint64(5)
+            _shuffles(states, 0, places, np.zeros((52, 52), np.int64), 1)
+            decks.append(states[0].deck.tolist())
+        assert decks[0][:needed] == decks[1][:needed]
+        assert sorted(decks[0]) == list(range(52))
 
 
 def test_given_cards_stay_and_only_the_others_are_shuffled() -> None:
@@ -169,7 +181,7 @@ def test_given_cards_stay_and_only_the_others_are_shuffled() -> None:
     deck, _ = complete_deck(given, 6, 3)
     states[0].deck[: len(deck)] = deck
     counts = np.zeros((18, 52), np.int64)
-    _shuffles(states, 3, counts, times)
+    _shuffles(states, 3, 18, counts, times)
     assert all(counts[place, card] == times for place, card in enumerate(given))
     assert (counts[3:, given] == 0).all()
     assert counts[3:, [card for card in deck if card not in given]].min() > times / 15 / 2
@@ -179,7 +191,7 @@ def test_equal_seeds_deal_equal_decks_and_neighbouring_seeds_unrelated_ones() ->
     def deck(seed: int) -> list[int]:
         table = Table("auction_poker")
         table.reset(seed)
-        return table.deals[0].deck
+        return table.deals[0].deck[:21]  # all that three seats can come to see
 
     assert deck(0) == deck(0) != deck(1)  # case 58
     agree = np.mean([np.array(deck(seed)) == np.array(deck(seed + 1)) for seed in range(100)])

@@ -16,12 +16,17 @@ from auction_env.games.cards import (
     CARD_NAMES,
     EMPTY,
     NUM_CARDS,
+    TOP,
     card_bit,
     cards_of,
+    clockwise,
     draw_below,
     draw_word,
+    mark_set,
     names_of,
+    next_seat,
     shuffle_deck,
+    suit_ranks,
 )
 from auction_env.games.contract import (
     Piece,
@@ -360,7 +365,7 @@ def deal(s: Any, given: Any) -> None:
 
     The order that reshuffles will bring is settled now too, by the state of ``s.chance`` (B8).
     """
-    shuffle_deck(s, given)
+    shuffle_deck(s, given, _deck_size(s))
     s.chance = draw_word(s)
     s.pot = 0
     for seat in range(s.num_players):
@@ -388,14 +393,14 @@ def deal(s: Any, given: Any) -> None:
     _stock_from_deck(s)
     s.voice = s.dealer
     s.phase = DISCARD
-    s.to_act = (s.dealer + 1) % s.num_players
+    s.to_act = next_seat(s.dealer, s.num_players)
 
 
 @inner
 def next_deal(s: Any) -> None:
     """Pass the deal to the left, and deal (B1)."""
     s.deal_number += 1
-    s.dealer = (s.dealer + 1) % s.num_players
+    s.dealer = next_seat(s.dealer, s.num_players)
     deal(s, 0)
 
 
@@ -439,16 +444,26 @@ def _count(cards: Any) -> Any:
 
 
 @inner
+def _top_card(cards: Any) -> Any:
+    """The first card of a set in sorted order: highest rank first, equal ranks s h d c."""
+    top: Any = -1
+    for suit in range(4):
+        ranks = suit_ranks(cards, suit)
+        if ranks:
+            top = max(top, 4 * np.int64(TOP[ranks]) + suit)
+    return top
+
+
+@inner
 def _chosen(cards: Any, subset: Any) -> Any:
     """The cards of a set at some places of its sorted order, as a set."""
     chosen = EMPTY
-    place = 0
-    for below in range(NUM_CARDS):
-        bit = card_bit(NUM_CARDS - 1 - below)
-        if cards & bit:
-            if subset >> place & 1:
-                chosen |= bit
-            place += 1
+    while subset and cards != EMPTY:
+        bit = card_bit(_top_card(cards))
+        cards ^= bit
+        if subset & 1:
+            chosen |= bit
+        subset >>= 1
     return chosen
 
 
@@ -465,7 +480,7 @@ def deck_set(s: Any) -> Any:
 def _hole_place(s: Any, seat: Any, turn: Any) -> Any:
     """The place in the deck of a seat's card: dealt one at a time, clockwise from the dealer (B1)."""
     n = np.int64(s.num_players)
-    return turn * n + (seat - s.dealer - 1) % n
+    return turn * n + clockwise(next_seat(s.dealer, n), seat, n)
 
 
 @inner
@@ -615,15 +630,15 @@ def _discard(s: Any, subset: Any) -> None:
     if seat == s.dealer:
         _open_flop(s)
     else:
-        s.to_act = (seat + 1) % s.num_players
+        s.to_act = next_seat(seat, s.num_players)
 
 
 @inner
 def _next_open(s: Any, seat: Any) -> Any:
     """The next seat clockwise that holds fewer cards than a hand has."""
-    seat = (seat + 1) % s.num_players
+    seat = next_seat(seat, s.num_players)
     while s.held[seat] == s.hand_size:
-        seat = (seat + 1) % s.num_players
+        seat = next_seat(seat, s.num_players)
     return seat
 
 
@@ -791,7 +806,7 @@ def _share(s: Any, seat: Any) -> Any:
     other = s.dealer
     met = False
     for _ in range(s.num_players):
-        other = (other + 1) % s.num_players
+        other = next_seat(other, s.num_players)
         met |= other == seat
         if s.high[other] == s.high[seat]:
             tied += 1
@@ -819,13 +834,6 @@ def place_chips(s: Any, place: Any) -> Any:
 
 
 @inner
-def _mark_set(cards: Any, out: Any, at: Any) -> None:
-    for card in range(NUM_CARDS):
-        if cards & card_bit(card):
-            out[at + card] = 1
-
-
-@inner
 def _mark_card(card: Any, out: Any, at: Any) -> None:
     out[at + (card >> 2)] = 1
     out[at + 13 + (card & 3)] = 1
@@ -837,14 +845,13 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     hand = hand_set(s, me)
     at: Any = _observe_public(s, me, out)
-    place = 0
-    for below in range(NUM_CARDS):
-        card = NUM_CARDS - 1 - below
-        if hand & card_bit(card):
-            _mark_card(card, out, at + place * _CARD)
-            place += 1
+    left = hand
+    for place in range(s.held[me]):
+        card = _top_card(left)
+        left ^= card_bit(card)
+        _mark_card(card, out, at + place * _CARD)
     at += s.hand_size * _CARD
-    _mark_set(discard_set(s, me), out, at)
+    mark_set(discard_set(s, me), out, at)
     at += NUM_CARDS
     at = _observe_flop(s, me, hand, out, at)
     at = _observe_chips(s, me, out, at, full)
@@ -854,12 +861,12 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     else:
         for flop in range(s.num_flops):
             if s.buyer[flop] >= 0:
-                _mark_set(_flop_set(s, flop, flop + 1), out, at + (s.buyer[flop] - me) % n * NUM_CARDS)
+                mark_set(_flop_set(s, flop, flop + 1), out, at + clockwise(me, s.buyer[flop], n) * NUM_CARDS)
         at += n * NUM_CARDS
     if s.phase == OVER:
         for seat in range(n):
             if seat != me:
-                _mark_set(hand_set(s, seat), out, at + ((seat - me) % n - 1) * NUM_CARDS)
+                mark_set(hand_set(s, seat), out, at + (clockwise(me, seat, n) - 1) * NUM_CARDS)
 
 
 @inner
@@ -868,17 +875,17 @@ def _observe_public(s: Any, me: Any, out: Any) -> Any:
     out[s.phase] = 1
     at: Any = 5
     if s.phase != OVER:
-        out[at + (s.to_act - me) % n] = 1
+        out[at + clockwise(me, s.to_act, n)] = 1
     at += n
-    out[at + (s.dealer - me) % n] = 1
+    out[at + clockwise(me, s.dealer, n)] = 1
     at += n
     if flop_up(s):
-        out[at + (s.voice - me) % n] = 1
+        out[at + clockwise(me, s.voice, n)] = 1
         if s.bidder >= 0:
-            out[at + n + (s.bidder - me) % n] = 1
+            out[at + n + clockwise(me, s.bidder, n)] = 1
     at += 2 * n
     for seat in range(n):
-        slot = at + (seat - me) % n * counts
+        slot = at + clockwise(me, seat, n) * counts
         if s.discarded[seat] != NOT_YET:
             out[slot + s.discarded[seat]] = 1
         out[slot + n * counts + s.held[seat]] = 1
@@ -917,7 +924,7 @@ def _observe_chips(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
         out[at + _STEPS + 1] = _refusal_fraction(s, s.num_flops - 1, full)
     at += _STEPS + 2
     for seat in range(n):
-        out[at + (seat - me) % n] = full * s.stacks[seat] / total
+        out[at + clockwise(me, seat, n)] = full * s.stacks[seat] / total
     out[at + n] = full * s.pot / total
     out[at + n + 1] = full * (s.num_deals - 1 - s.deal_number) / s.num_deals
     return at + n + 2
@@ -942,7 +949,7 @@ def _observe_flops(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
         for place in range(size):
             _mark_card(s.flops[flop, place], out, at + (flop * size + place) * _CARD)
         if s.buyer[flop] >= 0:
-            out[buyers + flop * n + (s.buyer[flop] - me) % n] = 1
+            out[buyers + flop * n + clockwise(me, s.buyer[flop], n)] = 1
         out[prices + flop] = full * max(s.cost[flop], 0) / max(s.total_chips, 1)
         out[refusals + flop] = _refusal_fraction(s, flop, full)
         if s.kept[flop]:
@@ -963,7 +970,7 @@ def _observe_bids(s: Any, me: Any, out: Any, at: Any) -> Any:
         for place in range(number):
             if bid < s.num_bids:
                 slot = at + bid * (n + 1)
-                out[slot + (bidder_of(s, bid) - me) % n] = 1
+                out[slot + clockwise(me, bidder_of(s, bid), n)] = 1
                 out[slot + n] = place == 0
                 bid += 1
     return at + s.bid_slots * (n + 1)

@@ -18,8 +18,11 @@ from auction_env.games.cards import (
     SUITS,
     card_bit,
     cards_of,
+    clockwise,
     draw_below,
+    mark_set,
     names_of,
+    next_seat,
     shuffle_deck,
 )
 from auction_env.games.contract import (
@@ -172,6 +175,7 @@ STATE = np.dtype(
                 ("to_answer", "i1"),  # seats that still have to act before the betting ends
                 ("dealt_in", "i1", _SEATS),
                 ("order", "i1", _SEATS),  # seats dealt in, clockwise from the dealer, num_in of them
+                ("tie_place", "i1", _SEATS),  # place of each seat dealt in among equal bids, from 0
                 ("pick_order", "i1", _SEATS),
                 ("bids", "i1", (MAX_AUCTIONS, MAX_PLAYERS)),  # 0: not made
                 ("bets", "i1", (MAX_PLAYERS, MAX_RAISES + 2)),  # each seat's own betting actions in order, 0: none
@@ -290,13 +294,10 @@ def new_match(s: Any) -> None:
 @inner
 def deal(s: Any, given: Any) -> None:
     """Ante, shuffle and deal (A1, A2, A13); the first ``given`` cards of the deck stay as they are."""
-    shuffle_deck(s, given)
-    s.carried_in = s.carried_pot
-    s.pot = s.carried_pot
-    s.carried_pot = 0
     s.num_in = 0
-    for seat in range(s.num_players):
-        s.dealt_in[seat] = s.stacks[seat] >= s.reserve
+    for seat in range(MAX_PLAYERS):
+        s.dealt_in[seat] = seat < s.num_players and s.stacks[seat] >= s.reserve
+        s.num_in += s.dealt_in[seat]
         s.paid[seat] = 0
         s.award[seat] = 0
         s.exposed_key[seat] = 0
@@ -305,16 +306,24 @@ def deal(s: Any, given: Any) -> None:
         s.folded[seat] = 0
         s.declared[seat] = 0
         s.verdict[seat] = 0
-        for auction in range(s.num_auctions):
+    for auction in range(MAX_AUCTIONS):  # bounds that the compiler knows make one block of each
+        for seat in range(MAX_PLAYERS):
             s.bids[auction, seat] = 0
             s.picks[auction, seat] = NO_CARD
-        for place in range(s.max_raises + 2):
+    for seat in range(MAX_PLAYERS):
+        for place in range(MAX_RAISES + 2):
             s.bets[seat, place] = 0
+    shuffle_deck(s, given, s.num_in * (s.hole_cards + s.num_auctions))
+    s.carried_in = s.carried_pot
+    s.pot = s.carried_pot
+    s.carried_pot = 0
+    s.num_in = 0
     seat = s.dealer
     for _ in range(s.num_players):
-        seat = (seat + 1) % s.num_players
+        seat = next_seat(seat, s.num_players)
         if s.dealt_in[seat]:
             s.order[s.num_in] = seat
+            s.tie_place[seat] = s.num_in
             s.num_in += 1
             _pay(s, seat, s.ante)
     s.active = s.num_in
@@ -331,7 +340,7 @@ def next_deal(s: Any) -> None:
     s.deal_number += 1
     dealer = s.dealer
     for _ in range(s.num_players):
-        dealer = (dealer + 1) % s.num_players
+        dealer = next_seat(dealer, s.num_players)
         if s.stacks[dealer] >= s.reserve:
             break
     s.dealer = dealer
@@ -345,14 +354,22 @@ def _pay(s: Any, seat: Any, chips: Any) -> None:
     s.pot += chips
 
 
+@inner
+def _place_of(s: Any, seat: Any) -> Any:
+    """A seat's place in ``order``, -1 if it was not dealt in."""
+    found: Any = -1
+    for place in range(s.num_in):  # no early end: a branch that cannot be foreseen costs more
+        found += (place + 1) * (s.order[place] == seat)
+    return found
+
+
 @kernel
 def hole_set(s: Any, seat: Any) -> Any:
     """The concealed cards of a seat as a card set: dealt one at a time, clockwise from the dealer (A1)."""
-    cards = EMPTY
-    for place in range(s.num_in):
-        if s.order[place] == seat:
-            for turn in range(s.hole_cards):
-                cards |= card_bit(s.deck[turn * s.num_in + place])
+    cards, place = EMPTY, _place_of(s, seat)
+    if place >= 0:
+        for turn in range(s.hole_cards):
+            cards |= card_bit(s.deck[turn * s.num_in + place])
     return cards
 
 
@@ -447,19 +464,29 @@ def _bid(s: Any, bid: Any) -> None:
 
 @inner
 def _set_pick_order(s: Any) -> None:
-    """Highest bid first; equal bids by the exposed hand, then clockwise from the dealer (A4). An insertion sort."""
+    """Highest bid first; equal bids by ``tie_place`` (A4).
+
+    Each seat's place is the number of seats before it: without branches, which could not be foreseen here.
+    """
     for place in range(s.num_in):
-        seat = s.order[place]
-        bid, key = s.bids[s.auction, seat], s.exposed_key[seat]
-        slot = place
-        while slot > 0:
-            other = s.pick_order[slot - 1]
-            other_bid = s.bids[s.auction, other]
-            if other_bid > bid or (other_bid == bid and s.exposed_key[other] >= key):
-                break
-            s.pick_order[slot] = other
-            slot -= 1
-        s.pick_order[slot] = seat
+        seat, before = s.order[place], 0
+        mine = np.int64(s.bids[s.auction, seat]) * 8 - s.tie_place[seat]
+        for rival in range(s.num_in):
+            other = s.order[rival]
+            before += np.int64(s.bids[s.auction, other]) * 8 - s.tie_place[other] > mine
+        s.pick_order[before] = seat
+
+
+@inner
+def _set_tie_places(s: Any) -> None:
+    """The order of equal bids: by the exposed hand, strongest first, then clockwise from the dealer (A4)."""
+    for place in range(s.num_in):
+        seat, before = s.order[place], 0
+        key = s.exposed_key[seat]
+        for rival in range(s.num_in):
+            other = s.exposed_key[s.order[rival]]
+            before += (other > key) | ((other == key) & (rival < place))
+        s.tie_place[seat] = before
 
 
 @inner
@@ -475,6 +502,7 @@ def _pick(s: Any, card: Any) -> None:
         seat = s.order[place]
         exposed = exposed_set(s, seat)
         s.exposed_key[seat] = few_key(exposed) if s.auction < 5 else high_key(exposed)
+    _set_tie_places(s)
     if s.auction < s.num_auctions:
         _open_auction(s)
     else:
@@ -484,21 +512,21 @@ def _pick(s: Any, card: Any) -> None:
 @inner
 def _take(s: Any, seat: Any, card: Any) -> None:
     s.picks[s.auction, seat] = card
-    place = 0
-    while s.row[place] != card:
-        place += 1
-    s.row_count -= 1
-    for later in range(place, s.row_count):
-        s.row[later] = s.row[later + 1]
+    left = 0
+    for place in range(s.row_count):
+        other = s.row[place]
+        s.row[left] = other
+        left += other != card
+    s.row_count = left
 
 
 @inner
 def _open_betting(s: Any) -> None:
     """The strongest exposed hand opens; a tie goes clockwise from the dealer (A6)."""
-    opener = s.order[0]
-    for place in range(1, s.num_in):
-        if s.exposed_key[s.order[place]] > s.exposed_key[opener]:
-            opener = s.order[place]
+    opener = 0
+    for seat in range(s.num_players):
+        if s.dealt_in[seat] and s.tie_place[seat] == 0:
+            opener = seat
     s.opener = opener
     s.phase = BET
     s.to_act = opener
@@ -533,9 +561,9 @@ def _bet(s: Any, action: Any) -> None:
 @inner
 def _next_active(s: Any, seat: Any) -> Any:
     """The next seat clockwise that was dealt in and has not folded."""
-    seat = (seat + 1) % s.num_players
+    seat = next_seat(seat, s.num_players)
     while s.folded[seat] or not s.dealt_in[seat]:
-        seat = (seat + 1) % s.num_players
+        seat = next_seat(seat, s.num_players)
     return seat
 
 
@@ -678,95 +706,88 @@ def shows_cards(s: Any, seat: Any) -> Any:
 
 
 @inner
-def _mark_cards(cards: Any, out: Any, at: Any) -> None:
-    for card in range(52):
-        if cards & card_bit(card):
-            out[at + card] = 1
-
-
-@inner
 def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     out[s.phase] = 1
     at: Any = 5
     if s.phase == PICK or s.phase == BET:
-        out[at + (s.to_act - me) % n] = 1
+        out[at + clockwise(me, s.to_act, n)] = 1
     at += n
-    out[at + (s.dealer - me) % n] = 1
+    out[at + clockwise(me, s.dealer, n)] = 1
     at += n
     for seat in range(n):
-        if s.dealt_in[seat]:
-            out[at + (seat - me) % n] = 1
+        out[at + clockwise(me, seat, n)] = s.dealt_in[seat]
     at += n
-    hole = hole_set(s, me)
-    for place in range(s.num_in):
-        if s.order[place] == me:
-            for turn in range(s.hole_cards):
-                out[at + s.deck[turn * s.num_in + place]] = 1
+    mine = _place_of(s, me)
+    if mine >= 0:
+        for turn in range(s.hole_cards):
+            out[at + s.deck[turn * s.num_in + mine]] = 1
     at += 52
     for place in range(s.row_count):
         out[at + s.row[place]] = 1
     at += 52
     at = _observe_auctions(s, me, out, at)
     at = _observe_betting(s, me, out, at)
-    for seat in range(n):
-        if s.declared[seat] and (seat == me or s.phase == OVER):
-            out[at + (seat - me) % n * 3 + s.declared[seat] - 1] = 1
+    if s.phase >= DECLARE:
+        for seat in range(n):
+            if s.declared[seat] and (seat == me or s.phase == OVER):
+                out[at + clockwise(me, seat, n) * 3 + s.declared[seat] - 1] = 1
     at += 3 * n
-    at = _observe_hands(s, me, hole | exposed_set(s, me), out, at)
+    at = _observe_hands(s, me, out, at)
     at = _observe_chips(s, me, out, at, full)
     if s.phase == OVER:
         for seat in range(n):
             if seat != me and shows_cards(s, seat):
-                _mark_cards(hole_set(s, seat), out, at + ((seat - me) % n - 1) * 52)
+                mark_set(hole_set(s, seat), out, at + (clockwise(me, seat, n) - 1) * 52)
 
 
 @inner
 def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
-    for auction in range(s.num_auctions):
+    begun = min(s.auction + 1, s.num_auctions)
+    for auction in range(begun):
         for seat in range(n):
             card = s.picks[auction, seat]
             if card != NO_CARD:
-                slot = at + (auction * n + (seat - me) % n) * _CARD
+                slot = at + (auction * n + clockwise(me, seat, n)) * _CARD
                 out[slot + (card >> 2)] = 1
                 out[slot + 13 + (card & 3)] = 1
     at += s.num_auctions * n * _CARD
-    for auction in range(s.num_auctions):
+    for auction in range(begun):
         revealed = bids_revealed(s, auction)
         for seat in range(n):
             bid = s.bids[auction, seat]
             if bid and (revealed or seat == me):
-                out[at + (auction * n + (seat - me) % n) * s.max_bid + bid - 1] = 1
+                out[at + (auction * n + clockwise(me, seat, n)) * s.max_bid + bid - 1] = 1
     return at + s.num_auctions * n * s.max_bid
 
 
 @inner
 def _observe_betting(s: Any, me: Any, out: Any, at: Any) -> Any:
-    n, places = np.int64(s.num_players), s.max_raises + 2
-    for seat in range(n):
-        for place in range(s.num_bets[seat]):
-            out[at + ((seat - me) % n * places + place) * 5 + s.bets[seat, place] - 1] = 1
-    at += n * places * 5
-    out[at + s.level] = 1
-    at += places
+    n, places = np.int64(s.num_players), np.int64(s.max_raises) + 2
+    level = at + n * places * 5
+    opener = level + places
+    folded = opener + n
+    out[level + s.level] = 1
     if s.opener >= 0:
-        out[at + (s.opener - me) % n] = 1
-    at += n
-    for seat in range(n):
-        if s.folded[seat]:
-            out[at + (seat - me) % n] = 1
-    return at + n
+        out[opener + clockwise(me, s.opener, n)] = 1
+        for seat in range(n):
+            steps = clockwise(me, seat, n)
+            out[folded + steps] = s.folded[seat]
+            for place in range(s.num_bets[seat]):
+                out[at + (steps * places + place) * 5 + s.bets[seat, place] - 1] = 1
+    return folded + n
 
 
 @inner
-def _observe_hands(s: Any, me: Any, own: Any, out: Any, at: Any) -> Any:
+def _observe_hands(s: Any, me: Any, out: Any, at: Any) -> Any:
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
+    own = hole_set(s, me) | exposed_set(s, me)
     for seat in range(n):
-        if s.dealt_in[seat]:
-            key = high_key(own) if seat == me else s.exposed_key[seat]
-            out[at + (seat - me) % n * 9 + (key >> 20)] = 1
+        if seat != me:
+            out[at + clockwise(me, seat, n) * 9 + (s.exposed_key[seat] >> 20)] = s.dealt_in[seat]
+    out[at + (high_key(own) >> 20)] = s.dealt_in[me]
     at += 9 * n
     if s.dealt_in[me]:
         key = low_key(own)
@@ -781,17 +802,12 @@ def _observe_hands(s: Any, me: Any, own: Any, out: Any, at: Any) -> Any:
 @inner
 def _observe_chips(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
-    for place in range(s.num_in):
-        seat = s.order[place]
-        ahead = 0
-        for other in range(s.num_in):
-            rival = s.order[other]
-            better = s.exposed_key[rival] > s.exposed_key[seat]
-            ahead += better or (s.exposed_key[rival] == s.exposed_key[seat] and other < place)
-        out[at + (seat - me) % n] = full * ahead / (n - 1)
+    for seat in range(n):
+        if s.dealt_in[seat]:
+            out[at + clockwise(me, seat, n)] = full * s.tie_place[seat] / (n - 1)
     at += n
     for seat in range(n):
-        out[at + (seat - me) % n] = full * s.stacks[seat] / s.total_chips
+        out[at + clockwise(me, seat, n)] = full * s.stacks[seat] / s.total_chips
     at += n
     out[at] = full * (s.pot + s.carried_pot) / s.total_chips
     out[at + 1] = full * min(s.reserve, s.total_chips) / s.total_chips

@@ -111,6 +111,44 @@ def card_bit(card: Any) -> Any:
     return np.uint64(1) << np.uint64((card & 3) * 16 + (card >> 2))
 
 
+# Of a set of ranks (13 bits): its highest rank.
+TOP = np.array([max(bits.bit_length() - 1, 0) for bits in range(1 << 13)], dtype=np.uint8)
+_RANKS_MASK = np.uint64(0x1FFF)
+
+
+@inner
+def suit_ranks(cards: Any, suit: Any) -> Any:
+    """The ranks that a card set holds in a suit, 13 bits."""
+    return np.int64((cards >> np.uint64(16 * suit)) & _RANKS_MASK)
+
+
+@inner
+def mark_set(cards: Any, out: Any, at: Any) -> None:
+    """Write 1 to ``out[at + card]`` for each card of a set."""
+    for suit in range(4):
+        ranks = suit_ranks(cards, suit)
+        while ranks:
+            top = np.int64(TOP[ranks])
+            ranks ^= 1 << top
+            out[at + 4 * top + suit] = 1
+
+
+# --- seats: without division, which is slow and needed dozens of times a step -----------------------------------------
+
+
+@inner
+def clockwise(start: Any, seat: Any, n: Any) -> Any:
+    """How many seats clockwise from ``start`` a seat is, 0 to n - 1."""
+    steps = np.int64(seat) - start
+    return steps + n if steps < 0 else steps
+
+
+@inner
+def next_seat(seat: Any, n: Any) -> Any:
+    """The next seat clockwise."""
+    return 0 if seat + 1 == n else seat + 1
+
+
 # --- chance: SplitMix64 (Steele, Lea and Flood 2014), one 64-bit word per table -------------------------------------
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -154,19 +192,22 @@ def draw_below(state: Any, bound: Any) -> Any:
 
 
 @inner
-def shuffle_deck(state: Any, given: Any) -> None:
-    """Put a fresh deck in ``state.deck`` and shuffle it (Fisher and Yates).
+def shuffle_deck(state: Any, given: Any, needed: Any) -> None:
+    """Put a fresh deck in ``state.deck`` and shuffle its first ``needed`` places (Fisher and Yates).
 
-    The first ``given`` places are left as they are, when ``given`` is positive the whole deck was put there before.
+    The first ``given`` places are left as they are; when ``given`` is positive the whole deck was put there before.
+    Places from ``needed`` on hold the cards left over, in no particular order.
     """
     size = state.num_ranks * state.num_suits
     if given == 0:
-        place = 0
-        for rank in range(13 - state.num_ranks, 13):
-            for suit in range(state.num_suits):
-                state.deck[place] = 4 * rank + suit
-                place += 1
-    for place in range(given, size - 1):
+        lowest = 4 * (13 - state.num_ranks)
+        if state.num_suits == 4:  # the same as below, in a loop that vectorises
+            for place in range(size):
+                state.deck[place] = lowest + place
+        else:
+            for place in range(size):
+                state.deck[place] = lowest + 4 * (place // state.num_suits) + place % state.num_suits
+    for place in range(given, min(needed, size - 1)):
         other = place + draw_below(state, size - place)
         card = state.deck[place]
         state.deck[place] = state.deck[other]

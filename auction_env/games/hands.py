@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.games.cards import CardError, mask_of, parse_cards
+from auction_env.games.cards import TOP, CardError, mask_of, parse_cards
 from auction_env.kernel import inner, kernel
 
 HIGH_CATEGORIES = (
@@ -32,8 +32,7 @@ _HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL, _QUADS, _STRAIGH
 _LOW_FULL, _LOW_QUADS = 4, 5
 _LANE = 0x1FFF
 
-# Of a set of ranks (13 bits): its highest rank, and how many ranks it holds.
-_TOP = np.array([max(bits.bit_length() - 1, 0) for bits in range(1 << 13)], dtype=np.uint8)
+# Of a set of ranks (13 bits): how many ranks it holds.
 _COUNT = np.array([bits.bit_count() for bits in range(1 << 13)], dtype=np.uint8)
 
 _1, _12, _16, _32, _48 = (np.uint64(shift) for shift in (1, 12, 16, 32, 48))
@@ -63,7 +62,7 @@ def _pack(ranks: Any, places: Any) -> Any:
     for _ in range(places):
         key <<= 4
         if ranks:
-            top = np.int64(_TOP[ranks])
+            top = np.int64(TOP[ranks])
             key |= top + 1
             ranks ^= 1 << top
     return key
@@ -71,7 +70,7 @@ def _pack(ranks: Any, places: Any) -> Any:
 
 @inner
 def _top_bit(ranks: Any) -> Any:
-    return 1 << np.int64(_TOP[ranks])
+    return 1 << np.int64(TOP[ranks])
 
 
 @inner
@@ -81,7 +80,7 @@ def _straight(ranks: Any) -> Any:
     runs = wheel & (wheel >> 1) & (wheel >> 2) & (wheel >> 3) & (wheel >> 4)
     if runs == 0:
         return 0
-    return np.int64(_TOP[runs]) + 4  # the run's lowest place is one above its rank; its top is four higher
+    return np.int64(TOP[runs]) + 4  # the run's lowest place is one above its rank; its top is four higher
 
 
 @inner
