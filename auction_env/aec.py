@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -33,8 +34,8 @@ class ActionSpace(spaces.Discrete):
         """A uniform draw, under an int8 mask from the actions where it is 1."""
         if probability is None and isinstance(mask, np.ndarray) and mask.dtype == np.int8 and mask.shape == (self.n,):
             legal = mask.nonzero()[0]
-            if len(legal):
-                return legal[self.np_random.integers(len(legal))]
+            if len(legal):  # a double holds every choice; drawing an integer takes five times as long
+                return legal[int(self.np_random.random() * len(legal))]
         return super().sample(mask, probability)
 
 
@@ -122,6 +123,7 @@ class AuctionEnv(AECEnv):
         self.table.reset(seed, options)
         self.agents = [self.possible_agents[seat] for seat in self.table.deals[-1].dealt_in]
         self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._paid = False  # whether the last step gave rewards
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
@@ -150,21 +152,36 @@ class AuctionEnv(AECEnv):
             return
         result = self.table.act(action)
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        if result is not None:
-            for name in self.agents:
-                self.rewards[name] = float(result[self._seats[name]])
-            if not self.table.match_over:
-                self.table.next_deal()
-            dealt_in = self.table.deals[-1].dealt_in
-            for name in self.agents:
-                self.terminations[name] = self.table.match_over or self._seats[name] not in dealt_in
-        self._select_next()
-        self._accumulate_rewards()
-        if result is not None:
-            self._deads_step_first()
+        if self._paid:
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self._paid = False
+        if result is None:
+            self._pass_turn(agent)
+        else:
+            self._end_deal(result)
         if self.render_mode == "human":
             self.render()
+
+    def _pass_turn(self, agent: str) -> None:
+        """The deal goes on: what changes for others is asked for when it is their turn."""
+        self.infos[agent] = {"action_mask": np.zeros(len(self.table.action_names), np.int8)}
+        seat = self.table.to_act
+        assert seat is not None
+        self.agent_selection = agent = self.possible_agents[seat]
+        self.infos[agent] = {"action_mask": self.table.mask(seat), **self.table.info(seat)}
+
+    def _end_deal(self, result: list[int]) -> None:
+        self._paid = True
+        for name in self.agents:
+            self.rewards[name] = float(result[self._seats[name]])
+        if not self.table.match_over:
+            self.table.next_deal()
+        dealt_in = self.table.deals[-1].dealt_in
+        for name in self.agents:
+            self.terminations[name] = self.table.match_over or self._seats[name] not in dealt_in
+        self._select_next()
+        self._accumulate_rewards()
+        self._deads_step_first()
 
     def _select_next(self) -> None:
         seat = self.table.to_act
@@ -220,21 +237,33 @@ class AuctionEnv(AECEnv):
 
 
 def _straight_from_the_environment(name: str) -> property:
-    return property(lambda wrapper: getattr(wrapper.raw, name))
+    return property(operator.attrgetter(f"raw.{name}"))
 
 
-class _Direct:
-    """Takes an environment's attributes straight from it.
+class _PunishIllegal(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
 
-    PettingZoo's wrappers look an attribute up in each wrapper in turn, dozens of times a step; that would cost more
-    than the game does.
+    def __init__(self, env: AuctionEnv) -> None:
+        settings = env.table.settings
+        super().__init__(env, illegal_reward=-float(getattr(settings, "reserve", settings.starting_chips)))
+
+    def step(self, action: Any) -> None:
+        super().step(action)
+        if self._terminated:
+            self.env.unwrapped._refresh_infos()
+
+
+class _Wrapped(wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper, _PunishIllegal):
+    """PettingZoo's three wrappers in one object, each step checked by all of them in that order.
+
+    One around the other, they look each attribute up in one after the other, dozens of times a step: that would cost
+    more than the game does. For the same reason attributes are taken straight from the environment.
     """
 
-    def __init__(self, env: AECEnv, *arguments: Any, **named: Any) -> None:
-        self.raw = env.unwrapped
-        super().__init__(env, *arguments, **named)  # type: ignore[call-arg]
+    def __init__(self, env: AuctionEnv) -> None:
+        self.raw = env
+        super().__init__(env)
 
-    agents = _straight_from_the_environment("agents")
     agent_selection = _straight_from_the_environment("agent_selection")
     rewards = _straight_from_the_environment("rewards")
     terminations = _straight_from_the_environment("terminations")
@@ -242,21 +271,6 @@ class _Direct:
     infos = _straight_from_the_environment("infos")
     _cumulative_rewards = _straight_from_the_environment("_cumulative_rewards")
 
-
-class _TerminateIllegal(_Direct, wrappers.TerminateIllegalWrapper):
-    """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
-
-    def step(self, action: Any) -> None:
-        super().step(action)
-        if self._terminated:
-            self.raw._refresh_infos()
-
-
-class _AssertOutOfBounds(_Direct, wrappers.AssertOutOfBoundsWrapper):
-    pass
-
-
-class _OrderEnforcing(_Direct, wrappers.OrderEnforcingWrapper):
     @property
     def agents(self) -> list[str]:  # type: ignore[override]
         if not self._has_reset:  # what else is asked too early the environment does not have yet
@@ -269,9 +283,7 @@ def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
 
     Arguments and errors as ``AuctionEnv``; the raw environment raises IllegalActionError instead.
     """
-    env = AuctionEnv(game, **arguments)
-    penalty = getattr(env.table.settings, "reserve", env.table.settings.starting_chips)
-    return _OrderEnforcing(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=-float(penalty))))
+    return _Wrapped(AuctionEnv(game, **arguments))
 
 
 __all__ = ["AuctionEnv", "IllegalActionError", "make_env"]

@@ -74,12 +74,14 @@ class Table:
         self._kernels = kernels(self.game)
         self.action_names = _names(self.game, settings)
         self.observation_size = observation_size(self.game, settings)
+        self._mask = np.zeros(len(self.action_names), np.int8)
+        self._acting = self.states["to_act"]
 
     # --- copying: kernels and modules are shared, the rest is data ---
 
     def __getstate__(self) -> dict[str, Any]:
         module = self.game.__name__  # type: ignore[attr-defined]
-        return {**self.__dict__, "game": module, "_kernels": None}
+        return {**self.__dict__, "game": module, "_kernels": None, "_acting": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         import importlib
@@ -87,12 +89,14 @@ class Table:
         self.__dict__.update(state)
         self.game = get_game(importlib.import_module(state["game"]))
         self._kernels = kernels(self.game)
+        self._acting = self.states["to_act"]
 
     def clone(self) -> Table:
         """An independent copy in the same state, its generator included."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.states = _copied(self.states)
+        twin._acting = twin.states["to_act"]
         twin._scratch = self._scratch.copy()
         # The accounts of deals that are over never change again: both may hold them.
         twin.deals = [*self.deals[:-1], *(log.copy() for log in self.deals[-1:])]
@@ -134,6 +138,7 @@ class Table:
         if seed is not None or first:
             self.seed = int(words[0])
         self.states = trial
+        self._acting = trial["to_act"]
         self.deals = []
         self._begin_deal(given, generator)
 
@@ -214,7 +219,7 @@ class Table:
     @property
     def to_act(self) -> int | None:
         """The seat to act, or None when the deal is over (or none has begun)."""
-        seat = int(self.states["to_act"][0])
+        seat = int(self._acting[0])
         return None if seat < 0 else seat
 
     @property
@@ -233,11 +238,9 @@ class Table:
 
     def mask(self, seat: int) -> np.ndarray:
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
-        seat = self._check_seat(seat)
-        mask = np.zeros(len(self.action_names), np.int8)
-        if seat == self.states["to_act"][0]:
-            mask[self._legal] = 1
-        return mask
+        if self._check_seat(seat) == self._acting[0]:
+            return self._mask.copy()
+        return np.zeros(len(self.action_names), np.int8)
 
     def observe(self, seat: int, dtype: Any = np.float32) -> np.ndarray:
         """What a seat has seen and done: float32[observation_size] in [0, 1]. A fresh array.
@@ -250,10 +253,13 @@ class Table:
         """
         seat = self._check_seat(seat)
         self._check_dealt()
-        if np.dtype(dtype) not in (np.float32, np.int8):
-            raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
+        full = 1.0
+        if dtype is not np.float32:
+            if np.dtype(dtype) not in (np.float32, np.int8):
+                raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
+            full = 127.0 if np.dtype(dtype) == np.int8 else 1.0
         out = np.zeros(self.observation_size, dtype)
-        self._kernels.observe(self.states, 0, seat, out, 127.0 if out.dtype == np.int8 else 1.0)
+        self._kernels.observe(self.states, 0, seat, out, full)
         return out
 
     def observe_named(self, seat: int) -> dict[str, np.ndarray]:
@@ -267,7 +273,7 @@ class Table:
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
         seat = self._check_seat(seat)
-        return self.game.info(self.states, seat) if seat == self.states["to_act"][0] else {}
+        return self.game.info(self.states, seat) if seat == self._acting[0] else {}
 
     def view(self, seat: int | None) -> TableView:
         """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""
@@ -278,6 +284,8 @@ class Table:
 
     def _check_seat(self, seat: Any) -> int:
         seats = self.settings.num_players
+        if type(seat) is int and 0 <= seat < seats:
+            return seat
         if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < seats:
             raise ValueError(f"there is no seat {seat!r}: seats are 0 to {seats - 1}")
         return int(seat)
@@ -294,13 +302,13 @@ class Table:
         Raises:
             IllegalActionError: not a legal action now; the table and its generator are unchanged.
         """
-        seat = int(self.states["to_act"][0])
+        seat = int(self._acting[0])
         index = self.action_index(action)
         count = self._kernels.act(self.states, 0, index, self._scratch)
         if count < 0:
             raise IllegalActionError(self._why_illegal(index))
         self.deals[-1].actions.append((seat, index))
-        self._legal = self._scratch[:count].copy()
+        self._set_legal(count)
         return None if count else self._end_deal()
 
     def action_index(self, action: Any) -> int:
@@ -340,7 +348,12 @@ class Table:
         return ", ".join(f"{self.action_names[action]!r} ({action})" for action in self.legal()) or "nothing"
 
     def _refresh(self) -> None:
-        self._legal = self._scratch[: self._kernels.legal(self.states, 0, self._scratch)].copy()
+        self._set_legal(self._kernels.legal(self.states, 0, self._scratch))
+
+    def _set_legal(self, count: int) -> None:
+        self._legal = self._scratch[:count].astype(np.intp)
+        self._mask = np.zeros(len(self.action_names), np.int8)  # zeros_like takes ten times as long
+        self._mask[self._legal] = 1
 
     def _end_deal(self) -> list[int]:
         row, n, log = self.states[0], self.settings.num_players, self.deals[-1]
