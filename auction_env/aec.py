@@ -18,11 +18,16 @@ from auction_env.record import make_record
 from auction_env.render import draw, show, text
 from auction_env.table import Table
 
+_INT8 = np.dtype(np.int8)  # numpy has one object for it
 RENDER_MODES = ("ansi", "human", "rgb_array")
 
 
 class ActionSpace(spaces.Discrete):
     """Gymnasium's Discrete, with its two most frequent questions answered faster."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self._mask_shape = (n,)
 
     def contains(self, x: Any) -> bool:
         """Whether ``x`` is one of the actions."""
@@ -32,7 +37,7 @@ class ActionSpace(spaces.Discrete):
 
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
         """A uniform draw, under an int8 mask from the actions where it is 1."""
-        if probability is None and isinstance(mask, np.ndarray) and mask.dtype == np.int8 and mask.shape == (self.n,):
+        if type(mask) is np.ndarray and probability is None and mask.dtype is _INT8 and mask.shape == self._mask_shape:
             legal = mask.nonzero()[0]
             if len(legal):  # a double holds every choice; drawing an integer takes five times as long
                 return legal[int(self.np_random.random() * len(legal))]
@@ -133,12 +138,10 @@ class AuctionEnv(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What an agent has seen and done, and its mask; fresh arrays."""
         seat = self._seats[agent]
-        return {"observation": self.table.observe(seat), "action_mask": self._mask(agent)}
-
-    def _mask(self, agent: str) -> np.ndarray:
-        mask = self.table.mask(self._seats[agent])
-        # The wrapper that punishes an illegal move ends the match while the table still waits for one.
-        return np.zeros_like(mask) if self.terminations.get(agent) else mask
+        mask = self.table.mask(seat)
+        if self.terminations.get(agent):  # an illegal move has ended the match, and the table still waits for a move
+            mask[:] = 0
+        return {"observation": self.table.observe(seat), "action_mask": mask}
 
     def step(self, action: Any) -> None:
         """Act for ``agent_selection``. An illegal action raises IllegalActionError and changes nothing."""
@@ -168,7 +171,10 @@ class AuctionEnv(AECEnv):
         seat = self.table.to_act
         assert seat is not None
         self.agent_selection = agent = self.possible_agents[seat]
-        self.infos[agent] = {"action_mask": self.table.mask(seat), **self.table.info(seat)}
+        self.infos[agent] = self._info(seat)
+
+    def _info(self, seat: int) -> dict[str, Any]:
+        return {"action_mask": self.table.mask(seat), **self.table.info(seat)}
 
     def _end_deal(self, result: list[int]) -> None:
         self._paid = True
@@ -193,7 +199,7 @@ class AuctionEnv(AECEnv):
         self.infos = {agent: {"action_mask": np.zeros(actions, np.int8)} for agent in self.agents}
         agent = self.possible_agents[acting or 0]
         if acting is not None and not self.terminations.get(agent, True):
-            self.infos[agent] = {"action_mask": self.table.mask(acting), **self.table.info(acting)}
+            self.infos[agent] = self._info(acting)
 
     def render(self) -> str | np.ndarray | None:
         """The table as the acting seat may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
@@ -263,6 +269,28 @@ class _Wrapped(wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper
     def __init__(self, env: AuctionEnv) -> None:
         self.raw = env
         super().__init__(env)
+
+    def last(self, observe: bool = True) -> Any:
+        """See AECEnv."""
+        if not observe or not self._has_reset:
+            return super().last(observe)
+        raw = self.raw
+        agent = raw.agent_selection
+        seen, info = raw.observe(agent), raw.infos[agent]
+        self._prev_obs: Any = seen  # for TerminateIllegalWrapper
+        self._prev_info: Any = info
+        return seen, raw._cumulative_rewards[agent], raw.terminations[agent], raw.truncations[agent], info
+
+    def step(self, action: Any) -> None:
+        """See AECEnv. A legal choice of a seat that has just looked goes straight on; the wrappers judge all others."""
+        raw, seen = self.raw, self._prev_obs
+        plain = type(action) is int or type(action) is np.int64
+        if plain and seen is not None and 0 <= action < len(seen["action_mask"]) and seen["action_mask"][action]:
+            self._has_updated = True
+            self._prev_obs = self._prev_info = None
+            raw.step(int(action))
+        else:
+            super().step(action)
 
     agent_selection = _straight_from_the_environment("agent_selection")
     rewards = _straight_from_the_environment("rewards")

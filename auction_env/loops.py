@@ -41,8 +41,8 @@ class Kernels:
     deal: Callable[..., None]  # states, row, given
     next_deal: Callable[..., None]  # states, row
     legal: Callable[..., int]  # states, row, out -> count
-    act: Callable[..., int]  # states, row, action, scratch -> count, written to scratch, of what is legal next (0:
-    # the deal is over); -1, and nothing done, if the action is illegal
+    act: Callable[..., int]  # states, row, action, scratch, mask -> how many actions are legal next (0: the deal is
+    # over), marked in ``mask`` (zeros); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
     resample: Callable[..., None]  # states, seats, seeds: one of each for every row
     # From here scratch has a line for each thread to use; ``out`` is an Outputs.
@@ -93,12 +93,15 @@ def kernels(game: Any) -> Kernels:
         return found
 
     @kernel(owner=owner)
-    def act_row(states: Any, row: Any, action: Any, scratch: Any) -> Any:
+    def act_row(states: Any, row: Any, action: Any, scratch: Any, mask: Any) -> Any:
         s = states[row]
         if not is_legal(s, action, scratch):
             return -1
         act(s, action)
-        return legal(s, scratch)
+        count = legal(s, scratch)
+        for place in range(count):
+            mask[scratch[place]] = 1
+        return count
 
     @kernel(owner=owner)
     def observe_row(states: Any, row: Any, seat: Any, out: Any, full: Any) -> None:

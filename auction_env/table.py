@@ -69,7 +69,6 @@ class Table:
         self.states = self.game.new_state(settings)
         self.seed: int | None = None
         self.deals: list[DealLog] = []
-        self._legal = np.zeros(0, np.int16)
         self._scratch = np.zeros(self.game.MAX_LEGAL, np.int16)
         self._kernels = kernels(self.game)
         self.action_names = _names(self.game, settings)
@@ -126,17 +125,16 @@ class Table:
         """
         if options is not None and not isinstance(options, Mapping):
             raise SetupError(f"options is {options!r}: give a mapping with any of {', '.join(OPTIONS)}")
-        words = seed_words(seed)
-        trial = self.states.copy()
-        first = seed is None and self.seed is None
-        if seed is not None or first:
+        trial, new_seed = _copied(self.states), self.seed
+        if seed is not None or self.seed is None:
+            words = seed_words(seed)
+            new_seed = int(words[0])
             self._kernels.seed(trial, words)
         self._kernels.new_match(trial, 0)
-        given = self._set_up(trial, options or {})
+        given = self._set_up(trial, options) if options else 0
         generator = int(trial["rng"][0])
         self._kernels.deal(trial, 0, given)
-        if seed is not None or first:
-            self.seed = int(words[0])
+        self.seed = new_seed
         self.states = trial
         self._acting = trial["to_act"]
         self.deals = []
@@ -182,18 +180,17 @@ class Table:
                 row.dealer = (row.dealer + 1) % self.settings.num_players
 
     def _begin_deal(self, given: int, generator: int) -> None:
-        row = self.states[0]
-        n = self.settings.num_players
-        stacks = row.stacks[:n] + row.paid[:n]
+        states, n = self.states, self.settings.num_players
+        stacks = (states["stacks"][0, :n] + states["paid"][0, :n]).tolist()
         self.deals.append(
             DealLog(
-                dealer=int(row.dealer),
-                stacks=stacks.tolist(),
-                carried_pot=int(row.total_chips - stacks.sum()),
-                deck=row.deck[: self.settings.num_ranks * self.settings.num_suits].tolist(),
+                dealer=int(states["dealer"][0]),
+                stacks=stacks,
+                carried_pot=int(states["total_chips"][0]) - sum(stacks),
+                deck=states["deck"][0, : self.settings.num_ranks * self.settings.num_suits].tolist(),
                 given=given,
                 generator=generator,
-                dealt_in=[seat for seat in range(n) if row.dealt_in[seat]],
+                dealt_in=np.flatnonzero(states["dealt_in"][0, :n]).tolist(),
             )
         )
         self._refresh()
@@ -233,8 +230,8 @@ class Table:
         return bool(self.states["match_over"][0])
 
     def legal(self) -> list[int]:
-        """Legal actions of the seat to act, in no special order; empty when the deal is over."""
-        return self._legal.tolist()
+        """Legal actions of the seat to act, ascending; empty when the deal is over."""
+        return self._mask.nonzero()[0].tolist()
 
     def mask(self, seat: int) -> np.ndarray:
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
@@ -304,11 +301,12 @@ class Table:
         """
         seat = int(self._acting[0])
         index = self.action_index(action)
-        count = self._kernels.act(self.states, 0, index, self._scratch)
+        mask = np.zeros(len(self.action_names), np.int8)  # zeros_like takes ten times as long
+        count = self._kernels.act(self.states, 0, index, self._scratch, mask)
         if count < 0:
             raise IllegalActionError(self._why_illegal(index))
         self.deals[-1].actions.append((seat, index))
-        self._set_legal(count)
+        self._mask = mask
         return None if count else self._end_deal()
 
     def action_index(self, action: Any) -> int:
@@ -348,18 +346,16 @@ class Table:
         return ", ".join(f"{self.action_names[action]!r} ({action})" for action in self.legal()) or "nothing"
 
     def _refresh(self) -> None:
-        self._set_legal(self._kernels.legal(self.states, 0, self._scratch))
-
-    def _set_legal(self, count: int) -> None:
-        self._legal = self._scratch[:count].astype(np.intp)
-        self._mask = np.zeros(len(self.action_names), np.int8)  # zeros_like takes ten times as long
-        self._mask[self._legal] = 1
+        count = self._kernels.legal(self.states, 0, self._scratch)
+        self._mask = np.zeros(len(self.action_names), np.int8)
+        self._mask[self._scratch[:count]] = 1
 
     def _end_deal(self) -> list[int]:
-        row, n, log = self.states[0], self.settings.num_players, self.deals[-1]
-        log.award = row.award[:n].tolist()
-        log.net = (row.award[:n] - row.paid[:n]).tolist()
-        log.carried_out = int(row.carried_pot)
+        states, n, log = self.states, self.settings.num_players, self.deals[-1]
+        award = states["award"][0, :n]
+        log.award = award.tolist()
+        log.net = (award - states["paid"][0, :n]).tolist()
+        log.carried_out = int(states["carried_pot"][0])
         log.final = _copied(self.states)
         return log.net
 

@@ -862,7 +862,10 @@ def test_a_deal_can_be_nearly_as_long_as_the_bound() -> None:
 def longest_by_search(settings: Settings) -> int:
     """The longest deal of all, by trying every line of play; cards make no difference to it."""
     calls = kernels(auction_flop)
-    scratch = np.zeros(auction_flop.MAX_LEGAL, np.int16)
+    scratch, mask = (
+        np.zeros(auction_flop.MAX_LEGAL, np.int16),
+        np.zeros(len(auction_flop.action_names(settings)), np.int8),
+    )
     public = [auction_flop.public_name(settings, a) for a in range(len(auction_flop.action_names(settings)))]
 
     def moves(states: np.ndarray) -> list[int]:
@@ -874,7 +877,7 @@ def longest_by_search(settings: Settings) -> int:
         best = 0
         for action in moves(rows[key]):
             states = rows[key].copy()
-            calls.act(states, 0, action, scratch)
+            calls.act(states, 0, action, scratch, mask)
             best = max(best, 1 + (longest(keep(states)) if states["to_act"][0] >= 0 else 0))
         return best
 

@@ -97,10 +97,10 @@ def walk(table: Table, states: np.ndarray, held: tuple[int, int], done: list[Any
         calls.observe(states, 0, seat, out, 1.0)
         histories.meet(seat, held[seat], out.tobytes())
     count = 1
-    scratch = np.zeros(table.game.MAX_LEGAL, np.int16)
+    scratch, mask = np.zeros(table.game.MAX_LEGAL, np.int16), np.zeros(len(table.action_names), np.int8)
     for action in scratch[: calls.legal(states, 0, scratch)].tolist():
         following, name = states.copy(), table.action_names[action]
-        calls.act(following, 0, action, np.zeros_like(scratch))
+        calls.act(following, 0, action, np.zeros_like(scratch), mask)
         seen = tiny_events(states[0], name, done, following[0])
         after = tuple(histories.after(held[seat], *seen[seat]) for seat in (0, 1))
         count += walk(table, following, after, [*done, (int(states["to_act"][0]), name)], histories)
