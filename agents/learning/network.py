@@ -82,10 +82,17 @@ class NetworkAgent(Agent):
         """See Agent."""
         logits = self.actor(torch.from_numpy(np.ascontiguousarray(observations[:, : self.observation_size])))
         logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
-        if not self.greedy:  # the largest of logits plus Gumbel noise is a sample of the softmax
-            noise = torch.empty_like(logits).exponential_(generator=self.generator)
-            logits -= noise.log_()
-        return logits.argmax(dim=1).numpy()
+        if self.greedy:
+            return logits.argmax(dim=1).numpy()
+        return self._sample(logits).numpy()
+
+    def _sample(self, logits: torch.Tensor) -> torch.Tensor:
+        """Draw from the softmax of each row: one random number a row, where it falls in the summed probabilities."""
+        reached = logits.softmax(dim=1).cumsum(dim=1)
+        total = reached[:, -1:].contiguous()
+        drawn = torch.rand(total.shape, generator=self.generator).mul_(total)
+        drawn = torch.minimum(drawn, torch.nextafter(total, torch.zeros(1)))  # rounding must not carry it past the end
+        return torch.searchsorted(reached, drawn, right=True).squeeze(1)
 
     def seed(self, seed: int) -> None:
         """See Agent."""
