@@ -69,6 +69,7 @@ class Batch:
         self.all_rows = np.arange(num_tables)
         # A line for each thread, padded so that no two threads write to one cache line.
         self._scratch = np.zeros((threads, self.game.MAX_LEGAL + 64), np.int16)
+        self._allowed = np.zeros((num_tables, -(-len(self.action_names) // 64)), np.uint64)
         self._kernels = kernels(self.game)
         self._seeded = False
         self.out = self.new_outputs(np.dtype(dtype))
@@ -103,7 +104,7 @@ class Batch:
                 raise ValueError(f"seed has shape {words.shape}: give one for each of the {self.num_tables} tables")
             self._kernels.seed(self.states, words)
             self._seeded = True
-        self._kernels.start(self.states, self.all_rows, self._scratch, self.out, self.full)
+        self._kernels.start(self.states, self.all_rows, self._scratch, self._allowed, self.out, self.full)
         self.out.deal_over[:] = False
         return self.out
 
@@ -131,7 +132,7 @@ class Batch:
         actions = actions.astype(np.int64, copy=False)
         threads = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD)) if self.threads > 1 else 1
         run = self._kernels.step_parallel if threads > 1 else self._kernels.step
-        illegal = run(self.states, rows, actions, self._scratch, self.out, self.full)
+        illegal = run(self.states, rows, actions, self._scratch, self._allowed, self.out, self.full)
         if illegal >= 0:
             self._refuse(int(rows[illegal]), int(actions[illegal]))
         return self.out
@@ -165,7 +166,16 @@ class Batch:
         if state["to_act"][0] < 0:
             raise ValueError("nobody is to act at this table: put a table with a deal on")
         self.states[row] = state[0]
-        self._kernels.show(self.states, np.array([row]), self._scratch, self.out, self.full)
+        self.show(np.array([row]))
+
+    def show(self, rows: np.ndarray | None = None) -> Outputs:
+        """Write ``out`` anew for tables whose rows of ``states`` were written to: all, or ``rows``. Do so before a step.
+
+        What the last deal gave (``net``, ``deal_over``, ``match_over``, ``final``) stays as it was.
+        """
+        rows = self.all_rows if rows is None else self._check_rows(rows)
+        self._kernels.show(self.states, rows, self._scratch, self._allowed, self.out, self.full)
+        return self.out
 
     def rollout(self, decisions: int) -> tuple[int, np.ndarray]:
         """Random legal play for ``decisions`` decisions at every table, without observations.

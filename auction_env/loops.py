@@ -45,11 +45,12 @@ class Kernels:
     # over), marked in ``mask`` (zeros); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
     resample: Callable[..., None]  # states, seats, seeds: one of each for every row
-    # From here scratch has a line for each thread to use; ``out`` is an Outputs.
-    start: Callable[..., None]  # states, rows, scratch, out, full: begin matches
+    # From here scratch has a line for each thread to use; ``out`` is an Outputs; ``allowed``, uint64 [N, words], has a
+    # bit for each action, set where it is legal: what steps are checked by, in a few bytes a table.
+    start: Callable[..., None]  # states, rows, scratch, allowed, out, full: begin matches
     show: Callable[..., None]  # the same, of tables as they are
-    step: Callable[..., int]  # states, rows, actions, scratch, out, full -> -1: act and go on, in one thread; or the
-    # place of the first illegal action, and nothing is done
+    step: Callable[..., int]  # states, rows, actions, scratch, allowed, out, full -> -1: act and go on, in one thread;
+    # or the place of the first illegal action, and nothing is done
     step_parallel: Callable[..., int]  # the same on several
     rollout: Callable[..., int]  # states, decisions, scratch, net -> deals played at random; adds results to net
     rollout_parallel: Callable[..., int]
@@ -114,17 +115,26 @@ def kernels(game: Any) -> Kernels:
             resample(states[row], seats[row])
 
     @kernel(owner=owner)
-    def show(s: Any, row: Any, scratch: Any, out: Any, full: Any) -> None:
+    def is_allowed(allowed: Any, row: Any, action: Any, actions: Any) -> Any:
+        if action < 0 or action >= actions:
+            return False
+        return (allowed[row, action >> 6] >> np.uint64(action & 63)) & np.uint64(1) != np.uint64(0)
+
+    @kernel(owner=owner)
+    def show(s: Any, row: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
         """Write the acting seat of one table, its observation and its mask."""
         out.seats[row] = s.to_act
         out.observations[row, :] = 0
         observe(s, s.to_act, out.observations[row], full)
         out.masks[row, :] = 0
+        allowed[row, :] = np.uint64(0)
         for place in range(legal(s, scratch)):
-            out.masks[row, scratch[place]] = 1
+            action = np.int64(scratch[place])
+            out.masks[row, action] = 1
+            allowed[row, action >> 6] |= np.uint64(1) << np.uint64(action & 63)
 
     @kernel(owner=owner)
-    def advance(states: Any, row: Any, action: Any, scratch: Any, out: Any, full: Any) -> None:
+    def advance(states: Any, row: Any, action: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
         """Act at one table; after a deal write its result and go on to the next deal, or to a new match."""
         s = states[row]
         act(s, action)
@@ -141,45 +151,41 @@ def kernels(game: Any) -> Kernels:
                 deal(s, 0)
             else:
                 next_deal(s)
-        show(s, row, scratch, out, full)
+        show(s, row, scratch, allowed, out, full)
 
     @kernel(owner=owner)
-    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> Any:
+    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> Any:
         for place in range(rows.shape[0]):
-            if not is_legal(states[rows[place]], actions[place], scratch[0]):
+            if not is_allowed(allowed, rows[place], actions[place], out.masks.shape[1]):
                 return place
         for place in range(rows.shape[0]):
-            advance(states, rows[place], actions[place], scratch[0], out, full)
+            advance(states, rows[place], actions[place], scratch[0], allowed, out, full)
         return -1
 
     @kernel(owner=owner, parallel=True)
-    def step_rows_parallel(states: Any, rows: Any, actions: Any, scratch: Any, out: Any, full: Any) -> Any:
+    def step_rows_parallel(
+        states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any
+    ) -> Any:
         parts, number = scratch.shape[0], rows.shape[0]
-        legal_before = number  # all actions before this place are legal
-        for part in numba.prange(parts):
-            place, last = part * number // parts, (part + 1) * number // parts
-            while place < last and is_legal(states[rows[place]], actions[place], scratch[part]):
-                place += 1
-            if place < last:
-                legal_before = min(legal_before, place)
-        if legal_before < number:
-            return legal_before
+        for place in range(number):
+            if not is_allowed(allowed, rows[place], actions[place], out.masks.shape[1]):
+                return place
         for part in numba.prange(parts):
             for place in range(part * number // parts, (part + 1) * number // parts):
-                advance(states, rows[place], actions[place], scratch[part], out, full)
+                advance(states, rows[place], actions[place], scratch[part], allowed, out, full)
         return -1
 
     @kernel(owner=owner)
-    def start_rows(states: Any, rows: Any, scratch: Any, out: Any, full: Any) -> None:
+    def start_rows(states: Any, rows: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
         for row in rows:
             new_match(states[row])
             deal(states[row], 0)
-            show(states[row], row, scratch[0], out, full)
+            show(states[row], row, scratch[0], allowed, out, full)
 
     @kernel(owner=owner)
-    def show_rows(states: Any, rows: Any, scratch: Any, out: Any, full: Any) -> None:
+    def show_rows(states: Any, rows: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
         for row in rows:
-            show(states[row], row, scratch[0], out, full)
+            show(states[row], row, scratch[0], allowed, out, full)
 
     @kernel(owner=owner)
     def play_on(s: Any, decisions: Any, scratch: Any, net: Any) -> Any:

@@ -242,9 +242,6 @@ class SelfPlayVecEnv(VecEnv):
             "learner": self.learner.copy(),
             "control": self.control.copy(),
             "watched": out.watched.copy(),
-            "observations": out.observations.copy(),
-            "masks": out.masks.copy(),
-            "seats": out.seats.copy(),
         }
 
     def set_state(self, state: Mapping[str, np.ndarray], policies: Mapping[int, Player]) -> None:
@@ -258,7 +255,7 @@ class SelfPlayVecEnv(VecEnv):
             "states": self.batch.states.view(np.uint8),
             "learner": self.learner,
             "control": self.control,
-            **{name: getattr(out, name) for name in ("watched", "observations", "masks", "seats")},
+            "watched": out.watched,
         }
         for name, place in places.items():
             if state[name].shape != place.shape or state[name].dtype != place.dtype:
@@ -268,6 +265,7 @@ class SelfPlayVecEnv(VecEnv):
                 )
         for name, place in places.items():
             place[...] = state[name]
+        self.batch.show()
         self._next_seed = None
         self.policies.update(policies)
         self._last_id = max([self._last_id, *policies])

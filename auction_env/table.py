@@ -74,7 +74,16 @@ class Table:
         self.action_names = _names(self.game, settings)
         self.observation_size = observation_size(self.game, settings)
         self._mask = np.zeros(len(self.action_names), np.int8)
-        self._acting = self.states["to_act"]
+
+    @property
+    def states(self) -> np.ndarray:
+        """The row in an array of its own, shape (1,), dtype STATE: what compiled functions take."""
+        return self._states
+
+    @states.setter
+    def states(self, states: np.ndarray) -> None:
+        self._states = states
+        self._acting = states["to_act"]  # looking a field up takes longer than reading it
 
     # --- copying: kernels and modules are shared, the rest is data ---
 
@@ -88,14 +97,13 @@ class Table:
         self.__dict__.update(state)
         self.game = get_game(importlib.import_module(state["game"]))
         self._kernels = kernels(self.game)
-        self._acting = self.states["to_act"]
+        self.states = self._states
 
     def clone(self) -> Table:
         """An independent copy in the same state, its generator included."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin.states = _copied(self.states)
-        twin._acting = twin.states["to_act"]
         twin._scratch = self._scratch.copy()
         # The accounts of deals that are over never change again: both may hold them.
         twin.deals = [*self.deals[:-1], *(log.copy() for log in self.deals[-1:])]
@@ -136,7 +144,6 @@ class Table:
         self._kernels.deal(trial, 0, given)
         self.seed = new_seed
         self.states = trial
-        self._acting = trial["to_act"]
         self.deals = []
         self._begin_deal(given, generator)
 

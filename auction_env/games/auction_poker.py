@@ -724,8 +724,8 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
         for turn in range(s.hole_cards):
             out[at + s.deck[turn * s.num_in + mine]] = 1
     at += 52
-    for place in range(s.row_count):
-        out[at + s.row[place]] = 1
+    for place in range(s.num_in):
+        out[at + s.row[place]] += place < s.row_count
     at += 52
     at = _observe_auctions(s, me, out, at)
     at = _observe_betting(s, me, out, at)
@@ -744,23 +744,19 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
 
 @inner
 def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
-    n = np.int64(s.num_players)  # as plain Python, int8 would overflow
-    begun = min(s.auction + 1, s.num_auctions)
-    for auction in range(begun):
-        for seat in range(n):
-            card = s.picks[auction, seat]
-            if card != NO_CARD:
-                slot = at + (auction * n + clockwise(me, seat, n)) * _CARD
-                out[slot + (card >> 2)] = 1
-                out[slot + 13 + (card & 3)] = 1
-    at += s.num_auctions * n * _CARD
-    for auction in range(begun):
+    n, most = np.int64(s.num_players), np.int64(s.max_bid)
+    bids = at + s.num_auctions * n * _CARD
+    for auction in range(min(s.auction + 1, s.num_auctions)):
         revealed = bids_revealed(s, auction)
         for seat in range(n):
-            bid = s.bids[auction, seat]
+            place = auction * n + clockwise(me, seat, n)
+            card, bid = s.picks[auction, seat], s.bids[auction, seat]
+            if card != NO_CARD:
+                out[at + place * _CARD + (card >> 2)] = 1
+                out[at + place * _CARD + 13 + (card & 3)] = 1
             if bid and (revealed or seat == me):
-                out[at + (auction * n + clockwise(me, seat, n)) * s.max_bid + bid - 1] = 1
-    return at + s.num_auctions * n * s.max_bid
+                out[bids + place * most + bid - 1] = 1
+    return bids + s.num_auctions * n * most
 
 
 @inner
