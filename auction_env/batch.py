@@ -155,6 +155,13 @@ class Batch:
             raise ValueError(f"rows must be indices of tables, 0 to {self.num_tables - 1}, each at most once")
         return rows.astype(np.int64, copy=False)
 
+    def restart(self, rows: np.ndarray) -> Outputs:
+        """Start a new match at some tables, wherever they stand; their generators go on. Errors as ``step``."""
+        rows = self._check_rows(rows)
+        self._kernels.start(self.states, rows, self._scratch, self.out, self.full)
+        self.out.deal_over[rows] = False
+        return self.out
+
     def put(self, row: int, state: np.ndarray) -> None:
         """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
 
