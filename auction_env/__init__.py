@@ -1,8 +1,8 @@
 """auction_env: exact, fast environments for imperfect-information bidding.
 
 ``from auction_env import auction_poker_v0`` gives a game's PettingZoo module, with ``env(**settings)``,
-``raw_env(**settings)`` and ``parallel_env(**settings)``; every game in ``auction_env.games`` has one, named after it and
-its version. ``gymnasium.make("auction_env/AuctionPoker-v0")`` gives its environment for one learner.
+``raw_env(**settings)`` and ``parallel_env(**settings)``; every game in ``auction_env.games`` has one, named after it
+and its version. ``gymnasium.make("auction_env/AuctionPoker-v0")`` gives its environment for one learner.
 """
 
 from __future__ import annotations
@@ -46,7 +46,12 @@ def _environment_module(name: str) -> ModuleType:
     """The module ``auction_env.<game>_v<version>`` in the form that PettingZoo's environments have."""
     game = get_game(name)
     module = ModuleType(f"{__name__}.{game.NAME}_v{game.VERSION}", f"PettingZoo environments of {game.TITLE}.")
-    module.__dict__.update(env=partial(make_env, name), raw_env=partial(AuctionEnv, name), parallel_env=partial(AuctionParallelEnv, name), game=game)
+    module.__dict__.update(
+        env=partial(make_env, name),
+        raw_env=partial(AuctionEnv, name),
+        parallel_env=partial(AuctionParallelEnv, name),
+        game=game,
+    )
     return module
 
 

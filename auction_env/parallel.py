@@ -43,7 +43,11 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
         self.render_mode, self.reveal = render_mode, reveal
         name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
         self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": True, "render_fps": 2}
-        seats, size, actions = self.table.settings.num_players, self.table.observation_size, len(self.table.action_names)
+        seats, size, actions = (
+            self.table.settings.num_players,
+            self.table.observation_size,
+            len(self.table.action_names),
+        )
         self.no_op = actions
         self.possible_agents = [f"player_{seat}" for seat in range(seats)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}

@@ -103,9 +103,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
 
     # --- the Gymnasium interface ---
 
-    def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a match; see the class.
 
         Raises:

@@ -118,9 +118,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         n = self.batch.settings.num_players
         return (self.seats + 1) % n if words is None else (words % np.uint64(n)).astype(np.int64)
 
-    def _set_up(
-        self, words: np.ndarray | None, seats: np.ndarray, options: dict[str, Any]
-    ) -> list[np.ndarray]:
+    def _set_up(self, words: np.ndarray | None, seats: np.ndarray, options: dict[str, Any]) -> list[np.ndarray]:
         """The tables that the options ask for; ``seats`` move on to those dealt in. Nothing changes yet."""
         if "reset_mask" in options:
             raise SetupError("reset_mask: tables reset by themselves here (AutoresetMode.SAME_STEP), leave it out")

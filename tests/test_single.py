@@ -459,5 +459,3 @@ def test_names(game):
     named = env.observe_named()
     assert np.array_equal(np.concatenate([part.ravel() for part in named.values()]), env.table.observe(env.seat))
     assert repr(env).startswith(f"SingleEnv({game.NAME!r}")
-
-
