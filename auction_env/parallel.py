@@ -101,7 +101,7 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
         return self._observations(self.agents), self._infos(self.agents)
 
     def _find_choosers(self) -> None:
-        """Who chooses in the next step, with their masks: one seat, or all whose choices are secret until all are in."""
+        """Who chooses in the next step, with their masks: one seat, or all whose choices stay secret till the last."""
         table, self._choosers = self.table, {}
         if table.to_act is None:
             return
@@ -164,7 +164,7 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
             index = self.table.action_index(action)
         mask = self._mask(seat)
         if not mask[index]:
-            legal = ", ".join(f"{self.action_name(other)!r} ({other})" for other in np.flatnonzero(mask))
+            legal = ", ".join(f"{self.action_name(other)!r} ({other})" for other in np.flatnonzero(mask).tolist())
             raise IllegalActionError(
                 f"{self.action_name(index)!r} ({index}) is not legal for {agent} in the {self.table.phase} phase; "
                 f"legal now: {legal}"
@@ -186,7 +186,7 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
         )
 
     def _mask(self, seat: int) -> np.ndarray:
-        """int8[actions + 1]: the choices of a seat that has some, the no-op for other live agents, zeros for the rest."""
+        """int8[actions + 1]: the choices of a seat that has some; the no-op for other live agents, else zeros."""
         mask = np.zeros(self.no_op + 1, np.int8)
         if seat in self._choosers:
             mask[:-1] = self._choosers[seat]

@@ -21,8 +21,8 @@ class Player(Protocol):
     for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
     the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.
 
-    A player with a method ``act_seeded(observations, masks, words)`` takes all its chance from ``words``, uint64[B], one
-    for each decision, where the interface has such: what it does at one table then depends on no other table.
+    A player with a method ``act_seeded(observations, masks, words)`` takes all its chance from ``words``, uint64[B],
+    one for each decision, where the interface has such: what it does at one table then depends on no other table.
     """
 
     name: str

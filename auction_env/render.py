@@ -66,7 +66,7 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def render(view: TableView, seat: int | None, mode: str | None) -> str | np.ndarray | None:
-    """What ``render()`` of the environments gives: text for "ansi", a picture for "rgb_array"; "human" prints the text."""
+    """What environments' ``render`` gives: text for "ansi", a picture for "rgb_array"; "human" prints the text."""
     if mode is None:
         return None
     if mode == "rgb_array":

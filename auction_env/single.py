@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -52,19 +52,20 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     that can no longer be dealt in. The reward is the learner's own result in chips of each deal, given when it ends.
 
     The observation is ``{"observation": float32[size], "action_mask": int8[actions]}``, or with ``flat`` the first
-    alone; ``info["action_mask"]`` and ``action_masks()`` (bool, as sb3-contrib asks for it) have the mask in both forms.
+    alone; ``info["action_mask"]`` and ``action_masks()`` (bool, as sb3-contrib asks for it) have the mask either way.
     The info also holds ``seat``, the learner's, and the game's public facts for it, such as ``phase`` and ``to_call``.
 
     An illegal action, whatever it is, ends the episode: the reward is minus the most that a deal can cost a seat,
     ``info["illegal_action"]`` says what was illegal, and the table stays as it was.
 
-    ``reset(seed=s)`` deals as ``Table.reset(s)`` does, and with ``seat="rotate"`` seats the learner at s mod seats; each
-    ``reset()`` after that goes on with the generators and moves the learner to the next seat. Options are those of
-    ``Table.reset``.
+    ``reset(seed=s)`` deals as ``Table.reset(s)`` does, and with ``seat="rotate"`` seats the learner at s mod seats;
+    each ``reset()`` after that goes on with the generators and moves the learner to the next seat. Options are those
+    of ``Table.reset``.
 
     Args:
         game: a game's name or module.
-        opponents: names of agents, or players, as ``auction_env.opponents.resolve`` takes them; clockwise from the learner.
+        opponents: names of agents, or players, as ``auction_env.opponents.resolve`` takes them; they sit clockwise
+            from the learner.
         seat: the learner's, or "rotate".
         flat: observations without the mask.
         render_mode: None, "ansi", "human" or "rgb_array".
@@ -75,7 +76,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         SettingsError, ValueError, TypeError: see ``resolve``; or seat or render_mode make no sense.
     """
 
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
 
     def __init__(
         self,

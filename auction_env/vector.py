@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -35,7 +35,11 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
     Arguments and errors as ``SingleEnv``, but for ``num_envs`` and ``threads`` (of the tables' loop; None chooses).
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata: ClassVar[dict[str, Any]] = {
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -78,7 +82,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         """Start a match at every table.
 
         Args:
-            seed: row i gets ``seed + i``, or ``seed[i]``; None goes on with the generators (fresh entropy the first time).
+            seed: row i gets ``seed + i``, or ``seed[i]``; None goes on with the generators (the first time, with
+                fresh entropy).
             options: as ``Table.reset`` takes them, for every table.
 
         Raises:

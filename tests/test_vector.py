@@ -54,7 +54,7 @@ def choices(masks: np.ndarray, rng: np.random.Generator, illegal: float = 0.0) -
 @pytest.mark.parametrize("seat", ["rotate", 1])
 @pytest.mark.parametrize("opponents", ["random", "deterministic", "imagining"])
 def test_row_by_row_it_is_gymnasiums_vector_of_single_environments(game, flat, seat, opponents):
-    """Everything: observations, rewards, ends, infos, final_obs, final_info, over episodes, with illegal actions too."""
+    """Everything: observations, rewards, ends, infos, final_obs, final_info, over episodes, illegal actions too."""
     players = {"random": ["random"] * 2, "deterministic": Last(), "imagining": ["random", Imagining()]}[opponents]
     settings = match_settings(game, 2, num_players=3) if opponents == "random" else {"num_players": 3}
     envs, singles = both(game, 5, opponents=players, seat=seat, flat=flat, **settings)
@@ -122,7 +122,7 @@ def test_an_episodes_statistics_come_out_of_gymnasiums_wrapper(game):
 def test_what_was_returned_is_the_callers_own(game):
     envs, twin = (AuctionVectorEnv(game, 4) for _ in range(2))
     observations, infos = envs.reset(seed=0)
-    expected, expected_infos = twin.reset(seed=0)
+    expected, _ = twin.reset(seed=0)
     for _ in range(60):
         actions = infos["action_mask"].argmax(axis=1)
         for array in (*observations.values(), infos["action_mask"], infos["seat"]):
