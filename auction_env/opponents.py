@@ -12,6 +12,7 @@ from auction_env.batch import Batch
 from auction_env.games import get_game
 from auction_env.games.contract import Game, SettingsError, make_settings
 from auction_env.players import Player, ask
+from auction_env.table import Table
 
 LEARNER = -1  # entry of ``control``; other numbers are players
 
@@ -98,6 +99,14 @@ def seed_players(players: Sequence[Player], seed: int) -> None:
 def illegal_penalty(settings: Any) -> float:
     """What an illegal action costs where it ends an episode: the most that a deal can cost a seat."""
     return float(getattr(settings, "reserve", settings.starting_chips))
+
+
+def choose_at(table: Table, player: Player, word: np.ndarray) -> int:
+    """What a player chooses for the seat to act at one table, ``word`` being its chance; errors as ``ask``."""
+    seat = table.to_act
+    assert seat is not None
+    observation, mask = table.observe(seat)[None], table.mask(seat)[None]
+    return int(ask(player, table.game, table.states, np.array([seat]), observation, mask, word)[0])
 
 
 def play_on(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -14,8 +14,7 @@ from gymnasium.error import ResetNeeded
 from auction_env.aec import RENDER_MODES, ActionSpace
 from auction_env.games.contract import Game, IllegalActionError, SettingsError, SetupError
 from auction_env.loops import observation_size, seed_words
-from auction_env.opponents import Opponents, Words, illegal_penalty, resolve, seed_players
-from auction_env.players import ask
+from auction_env.opponents import Opponents, Words, choose_at, illegal_penalty, resolve, seed_players
 from auction_env.record import make_record
 from auction_env.render import render
 from auction_env.table import Table
@@ -76,7 +75,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         SettingsError, ValueError, TypeError: see ``resolve``; or seat or render_mode make no sense.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(
         self,
@@ -174,18 +173,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             result = self._act_for_opponent()
 
     def _act_for_opponent(self) -> list[int] | None:
-        table, seat = self.table, int(self.table.states["to_act"][0])
-        player = self.opponents[(seat - self.seat) % table.settings.num_players - 1]
-        actions = ask(
-            player,
-            table.game,
-            table.states,
-            np.array([seat]),
-            table.observe(seat)[None],
-            table.mask(seat)[None],
-            self._words.take([0]),
-        )
-        return table.act(int(actions[0]))
+        place = (int(self.table.states["to_act"][0]) - self.seat) % self.table.settings.num_players
+        return self.table.act(choose_at(self.table, self.opponents[place - 1], self._words.take([0])))
 
     def _observation(self) -> Any:
         observation = self._final.copy() if self._over else self.table.observe(self.seat)

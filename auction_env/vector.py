@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -35,7 +35,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
     Arguments and errors as ``SingleEnv``, but for ``num_envs`` and ``threads`` (of the tables' loop; None chooses).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as in Gymnasium
         "autoreset_mode": AutoresetMode.SAME_STEP,
         "render_modes": list(RENDER_MODES),
         "render_fps": 2,
