@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
-.PHONY: help setup train learning bench test test-all lint clean
+.PHONY: help setup train learning bench docs test test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -15,7 +15,7 @@ setup: $(VENV)/.ready  ## a virtual environment with everything in it
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev]'
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev,docs,examples]'
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
@@ -35,10 +35,13 @@ bench: setup  ## measure every layer, beside peers that it installs: some minute
 		|| echo 'bench: the peers cannot all be installed here; those that are absent are skipped by name'
 	$(PY) -m benchmarks.speed
 
+docs: setup  ## the documentation, into docs/_build, without a warning
+	$(PY) -m sphinx -W --keep-going -q docs docs/_build
+
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
 clean:  ## remove what the commands above made, but not runs/
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build docs/_build docs/generated *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
