@@ -4,9 +4,9 @@
     python examples/stock_maskable_ppo.py --ours
 
 Measured in turn on two cores busy with other work (--steps 20000, updates included): four processes made 907 (fork),
-607 (spawn) and 591 (forkserver) decisions a second; --ours, the same learner on tables of ours in one process, 2,425 and
-2,776: three to four times as many. It asks for the opponents' moves at 256 tables at once, and no observation crosses a
-process boundary. ``train.py`` is faster still (README).
+607 (spawn) and 591 (forkserver) decisions a second; --ours, the same learner on tables of ours in one process, 2,425
+and 2,776: three to four times as many. It asks for the opponents' moves at 256 tables at once, and no observation
+crosses a process boundary. ``train.py`` is faster still (README).
 """
 
 from __future__ import annotations
