@@ -31,8 +31,21 @@ class Words:
 
     def take(self, rows: Any) -> np.ndarray:
         """The next word of each of these tables, uint64[len(rows)]."""
-        self.state[rows] += np.uint64(0x9E37_79B9_7F4A_7C15)
+        if len(rows) == 1:  # Python's integers are quicker here
+            state = (int(self.state[rows[0]]) + _STEP) & _ALL_BITS
+            self.state[rows[0]] = state
+            return np.array([_mixed_one(state)], np.uint64)
+        self.state[rows] += np.uint64(_STEP)
         return _mixed(self.state[rows])
+
+
+_STEP, _ALL_BITS = 0x9E37_79B9_7F4A_7C15, 2**64 - 1
+
+
+def _mixed_one(word: int) -> int:
+    word = ((word ^ (word >> 30)) * 0xBF58_476D_1CE4_E5B9) & _ALL_BITS
+    word = ((word ^ (word >> 27)) * 0x94D0_49BB_1331_11EB) & _ALL_BITS
+    return word ^ (word >> 31)
 
 
 def _mixed(words: np.ndarray) -> np.ndarray:
@@ -93,7 +106,7 @@ def seed_players(players: Sequence[Player], seed: int) -> None:
     """Start anew the chance of each player that has a ``seed`` method."""
     for place, player in enumerate({id(player): player for player in players}.values()):
         if hasattr(player, "seed"):
-            player.seed(int(_mixed(np.array([seed + place], np.uint64))[0] >> np.uint64(2)))
+            player.seed(_mixed_one(seed + place) >> 2)
 
 
 def illegal_penalty(settings: Any) -> float:

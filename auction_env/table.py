@@ -123,16 +123,15 @@ class Table:
         """
         if options is not None and not isinstance(options, Mapping):
             raise SetupError(f"options is {options!r}: give a mapping with any of {', '.join(OPTIONS)}")
-        words = seed_words(seed)
+        words = seed_words(seed) if seed is not None or self.seed is None else None
         trial = self.states.copy()
-        first = seed is None and self.seed is None
-        if seed is not None or first:
+        if words is not None:
             self._kernels.seed(trial, words)
         self._kernels.new_match(trial, 0)
         given = self._set_up(trial, options or {})
         generator = int(trial["rng"][0])
         self._kernels.deal(trial, 0, given)
-        if seed is not None or first:
+        if words is not None:
             self.seed = int(words[0])
         self.states = trial
         self.deals = []
