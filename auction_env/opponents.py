@@ -110,7 +110,7 @@ def seed_players(players: Sequence[Player], seed: int) -> None:
 
 
 def illegal_penalty(settings: Any) -> float:
-    """What an illegal action costs where it ends an episode: the most that a deal can cost a seat."""
+    """What an illegal action costs where it ends an episode: the reserve; in a game without one, the starting chips."""
     return float(getattr(settings, "reserve", settings.starting_chips))
 
 

@@ -28,8 +28,8 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
     the game's own: ``action_space`` is Discrete(actions + 1), and masks are int8[actions + 1]. The same deal and the
     same choices give the same record, to its digest, as the AEC environment.
 
-    An illegal action ends the match for all and changes nothing at the table: those who chose one pay the most that a
-    deal can cost a seat, and their infos say in ``illegal_action`` what was illegal.
+    An illegal action ends the match for all and changes nothing at the table: those who chose one pay the
+    reserve (or the starting chips, in a game without one), and their infos say in ``illegal_action`` what was illegal.
 
     Arguments and errors as ``AuctionEnv``; ``render`` shows the table as nobody in particular sees it: only what is
     open to all, or with ``reveal`` everything.

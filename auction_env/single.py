@@ -54,8 +54,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     alone; ``info["action_mask"]`` and ``action_masks()`` (bool, as sb3-contrib asks for it) have the mask either way.
     The info also holds ``seat``, the learner's, and the game's public facts for it, such as ``phase`` and ``to_call``.
 
-    An illegal action, whatever it is, ends the episode: the reward is minus the most that a deal can cost a seat,
-    ``info["illegal_action"]`` says what was illegal, and the table stays as it was.
+    An illegal action, whatever it is, ends the episode: the reward is minus the reserve (or the starting chips, in a
+    game without one), ``info["illegal_action"]`` says what was illegal, and the table stays as it was.
 
     ``reset(seed=s)`` deals as ``Table.reset(s)`` does, and with ``seat="rotate"`` seats the learner at s mod seats;
     each ``reset()`` after that goes on with the generators and moves the learner to the next seat. Options are those

@@ -3,10 +3,10 @@
     python examples/stock_maskable_ppo.py --start-method forkserver
     python examples/stock_maskable_ppo.py --ours
 
-Measured in turn on two cores busy with other work (--steps 20000, updates included): four processes made 907 (fork),
-607 (spawn) and 591 (forkserver) decisions a second; --ours, the same learner on tables of ours in one process, 2,425
-and 2,776: three to four times as many. It asks for the opponents' moves at 256 tables at once, and no observation
-crosses a process boundary. ``train.py`` is faster still (README).
+Measured in turn on two cores busy with much other work (--steps 12000, updates included), decisions a second with four
+processes, and with --ours right after: fork 583 and 2,239; spawn 387 and 1,619; forkserver 402 and 2,025. The same
+learner is about four times as fast on tables of ours in one process: the opponents' moves at 256 tables are asked for
+at once, and no observation crosses a process boundary. ``train.py`` is faster still (README).
 """
 
 from __future__ import annotations
