@@ -5,7 +5,7 @@
 
 Measured in turn on two cores busy with much other work (--steps 12000, updates included), decisions a second with four
 processes, and with --ours right after: fork 583 and 2,239; spawn 387 and 1,619; forkserver 402 and 2,025. The same
-learner is about four times as fast on tables of ours in one process: the opponents' moves at 256 tables are asked for
+learner is four to five times as fast on tables of ours in one process: the opponents' moves at 256 tables are asked for
 at once, and no observation crosses a process boundary. ``train.py`` is faster still (README).
 """
 
