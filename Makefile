@@ -5,7 +5,9 @@ PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
-.PHONY: help setup train learning bench test test-all lint clean
+LOWEST := .venv-lowest
+LOWEST_TESTS := $(addprefix tests/test_,single.py vector.py parallel.py aec.py sb3.py render.py learning.py)
+.PHONY: help setup train learning bench docs test test-lowest test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -15,7 +17,7 @@ setup: $(VENV)/.ready  ## a virtual environment with everything in it
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev]'
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev,docs,examples]'
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
@@ -24,7 +26,17 @@ train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
 test: setup lint  ## lint, types, and all tests but the slow ones
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'
 
-test-all: setup lint  ## the slow ones too
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	PIP_CONSTRAINT=$(CURDIR)/constraints-lowest.txt $(LOWEST)/bin/python -m pip install --quiet \
+		--disable-pip-version-check -e '.[train]' pytest hypothesis
+	touch $@
+
+test-lowest: $(LOWEST)/.ready  ## the interfaces on the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -p no:cacheprovider \
+		-m 'not slow' $(LOWEST_TESTS)
+
+test-all: setup lint test-lowest  ## the slow ones too, and the lowest versions allowed
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS)
 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
@@ -35,10 +47,13 @@ bench: setup  ## measure every layer, beside peers that it installs: some minute
 		|| echo 'bench: the peers cannot all be installed here; those that are absent are skipped by name'
 	$(PY) -m benchmarks.speed
 
+docs: setup  ## the documentation, into docs/_build, without a warning
+	$(PY) -m sphinx -W --keep-going -q docs docs/_build
+
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
 clean:  ## remove what the commands above made, but not runs/
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build docs/_build docs/generated *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,6 +26,15 @@ class RandomAgent(Agent):
         chosen = self.rng.integers(0, count[:, -1])
         return (count > chosen[:, None]).argmax(axis=1)
 
+    def act_seeded(self, observations: np.ndarray, masks: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """See Player: word ``w`` takes legal action number ``w mod count``, whose bias is below 2**-55."""
+        if len(masks) == 1:
+            legal = masks[0].nonzero()[0]
+            return legal[[int(words[0]) % len(legal)]]
+        count = np.cumsum(masks, axis=1, dtype=np.int32)
+        chosen = words % count[:, -1].astype(np.uint64)
+        return (count > chosen[:, None]).argmax(axis=1)
+
     def random_state(self) -> Any:
         """See Agent."""
         return self.rng.bit_generator.state

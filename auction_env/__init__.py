@@ -1,7 +1,8 @@
 """auction_env: exact, fast environments for imperfect-information bidding.
 
-``from auction_env import auction_poker_v0`` gives a game's PettingZoo module, with ``env(**settings)`` and
-``raw_env(**settings)``; every game in ``auction_env.games`` has one, named after it and its version.
+``from auction_env import auction_poker_v0`` gives a game's PettingZoo module, with ``env(**settings)``,
+``raw_env(**settings)`` and ``parallel_env(**settings)``; every game in ``auction_env.games`` has one, named after it
+and its version. ``gymnasium.make("auction_env/AuctionPoker-v0")`` gives its environment for one learner.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+import gymnasium
 import pettingzoo
 
 from auction_env.aec import AuctionEnv, make_env
 from auction_env.games import available, get_game
 from auction_env.games.contract import IllegalActionError, SettingsError, SetupError
 from auction_env.games.hands import describe, high_rank, low_rank
+from auction_env.parallel import AuctionParallelEnv
 from auction_env.record import RecordError, make_record, replay
 from auction_env.table import Table
 
@@ -31,6 +34,7 @@ __all__ = [
     "available",
     "describe",
     "get_game",
+    "gymnasium_id",
     "high_rank",
     "low_rank",
     "make_record",
@@ -42,18 +46,36 @@ def _environment_module(name: str) -> ModuleType:
     """The module ``auction_env.<game>_v<version>`` in the form that PettingZoo's environments have."""
     game = get_game(name)
     module = ModuleType(f"{__name__}.{game.NAME}_v{game.VERSION}", f"PettingZoo environments of {game.TITLE}.")
-    module.__dict__.update(env=partial(make_env, name), raw_env=partial(AuctionEnv, name), game=game)
+    module.__dict__.update(
+        env=partial(make_env, name),
+        raw_env=partial(AuctionEnv, name),
+        parallel_env=partial(AuctionParallelEnv, name),
+        game=game,
+    )
     return module
 
 
+def gymnasium_id(name: str) -> str:
+    """A game's name in Gymnasium's registry: ``"auction_env/AuctionPoker-v0"`` of ``"auction_poker"``."""
+    game = get_game(name)
+    return f"{__name__}/{game.NAME.title().replace('_', '')}-v{game.VERSION}"
+
+
 def _register() -> None:
-    """Make every game importable by its environment's name and known to ``pettingzoo.make``."""
+    """Make every game importable by its environment's name and known to PettingZoo's and Gymnasium's registries."""
     for name in available():
         module = _environment_module(name)
         short = module.__name__.rpartition(".")[2]
         sys.modules[module.__name__] = module
         globals()[short] = module
         pettingzoo.register("aec", f"auction_env/{short.replace('_v', '-v')}", f"{module.__name__}:env")
+        pettingzoo.register("parallel", f"auction_env/{short.replace('_v', '-v')}", f"{module.__name__}:parallel_env")
+        gymnasium.register(
+            gymnasium_id(name),
+            entry_point="auction_env.single:SingleEnv",
+            vector_entry_point="auction_env.vector:AuctionVectorEnv",
+            kwargs={"game": name},
+        )
 
 
 _register()

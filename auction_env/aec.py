@@ -74,6 +74,7 @@ class AuctionEnv(AECEnv):
         self.render_mode = render_mode
         self.reveal = reveal
         name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
+        # Not by PettingZoo's converters, which have all agents act once a cycle: ``parallel_env`` is the parallel form.
         self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
         self.possible_agents = [f"player_{seat}" for seat in range(self.table.settings.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -88,6 +89,7 @@ class AuctionEnv(AECEnv):
             for agent in self.possible_agents
         }
         self._action_spaces = {agent: ActionSpace(actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0.0, 1.0, (shape[0] * len(self.possible_agents),), np.float32)
         self.agents: list[str] = []
         self.terminations: dict[str, bool] = {}
 
@@ -116,6 +118,10 @@ class AuctionEnv(AECEnv):
     def observe_named(self, agent: str) -> dict[str, np.ndarray]:
         """An agent's observation as named arrays."""
         return self.table.observe_named(self._seats[agent])
+
+    def state(self) -> np.ndarray:
+        """All that any seat has seen and done: float32[seats * observation size], seat 0 first; see ``observe_all``."""
+        return self.table.observe_all().ravel()
 
     def record(self, agent: str | None = None) -> dict[str, Any]:
         """The match so far as plain data (see ``auction_env.record``); for one agent, without what it may not know."""

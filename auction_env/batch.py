@@ -157,6 +157,13 @@ class Batch:
             raise ValueError(f"rows must be indices of tables, 0 to {self.num_tables - 1}, each at most once")
         return rows.astype(np.int64, copy=False)
 
+    def restart(self, rows: np.ndarray) -> Outputs:
+        """Start a new match at some tables, wherever they stand; their generators go on. Errors as ``step``."""
+        rows = self._check_rows(rows)
+        self._kernels.start(self.states, rows, self._scratch, self._allowed, self.out, self.full)
+        self.out.deal_over[rows] = False
+        return self.out
+
     def put(self, row: int, state: np.ndarray) -> None:
         """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
 
@@ -169,7 +176,7 @@ class Batch:
         self.show(np.array([row]))
 
     def show(self, rows: np.ndarray | None = None) -> Outputs:
-        """Write ``out`` anew for tables whose rows of ``states`` were written to: all, or ``rows``. Do so before a step.
+        """Write ``out`` anew for tables whose rows of ``states`` were written to (all, or ``rows``), before a step.
 
         What the last deal gave (``net``, ``deal_over``, ``match_over``, ``final``) stays as it was.
         """

@@ -20,6 +20,9 @@ class Player(Protocol):
     A player with a method ``act_states(states, masks)`` is asked by that instead: it gets rows of the game's STATE, one
     for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
     the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.
+
+    A player with a method ``act_seeded(observations, masks, words)`` takes all its chance from ``words``, uint64[B],
+    one for each decision, where the interface has such: what it does at one table then depends on no other table.
     """
 
     name: str
@@ -53,14 +56,16 @@ def choose(
     seats: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    rng: np.random.Generator,
+    chance: np.random.Generator | np.ndarray,
 ) -> np.ndarray:
     """What a player chooses, unchecked; see ``ask``."""
-    act_states = getattr(player, "act_states", None)
-    if act_states is None:
-        return player.act_batch(observations, masks)
-    words = rng.integers(0, 2**64, len(masks), np.uint64)
-    return act_states(imagine(game, states, seats, words), masks)
+    act_states, act_seeded = getattr(player, "act_states", None), getattr(player, "act_seeded", None)
+    if act_states is not None:
+        words = chance if isinstance(chance, np.ndarray) else chance.integers(0, 2**64, len(masks), np.uint64)
+        return act_states(imagine(game, states, seats, words), masks)
+    if act_seeded is not None and isinstance(chance, np.ndarray):
+        return act_seeded(observations, masks, chance)
+    return player.act_batch(observations, masks)
 
 
 def ask(
@@ -70,7 +75,7 @@ def ask(
     seats: np.ndarray,
     observations: np.ndarray,
     masks: np.ndarray,
-    rng: np.random.Generator,
+    chance: np.random.Generator | np.ndarray,
 ) -> np.ndarray:
     """A player's actions at some tables, checked.
 
@@ -81,7 +86,8 @@ def ask(
         seats: integer[B], the seat to act at each.
         observations: float32[B, size], of these seats.
         masks: int8[B, actions].
-        rng: chance of what is drawn anew for a player that asks for states.
+        chance: a generator, or a word for each decision, uint64[B]: of what is drawn anew for a player that asks for
+            states, and of a player that takes words.
 
     Returns:
         int64[B], each legal.
@@ -90,13 +96,15 @@ def ask(
         PlayerError: the player failed or chose an illegal action; the message names it.
     """
     try:
-        actions = np.asarray(choose(player, game, states, seats, observations, masks, rng))
+        actions = np.asarray(choose(player, game, states, seats, observations, masks, chance))
     except Exception as error:
         raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise PlayerError(
             f"agent {player.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat"
         )
+    if len(masks) == 1 and 0 <= actions[0] < masks.shape[1] and masks[0, actions[0]]:  # as below, but quicker
+        return actions.astype(np.int64, copy=False)
     inside = (actions >= 0) & (actions < masks.shape[1])
     legal = inside & (masks[np.arange(len(masks)), np.where(inside, actions, 0)] != 0)
     if not legal.all():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -92,6 +94,29 @@ def _action_record(table: Table, actor: int, action: int, known: bool, public: b
     return [actor, None, table.game.public_name(table.settings, action) if public else "hidden"]
 
 
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """Write a record as JSON: beside the file first, then renamed into place. Raises OSError."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """A record from a file of JSON, unchecked: ``replay`` checks it. Raises RecordError, naming the file."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise RecordError(f"{path} is not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise RecordError(f"{path} holds a {type(record).__name__}, not a record")
+    return record
+
+
 def digest(record: Mapping[str, Any]) -> str:
     """Hex SHA-256 of what was dealt, done and won: equal for equal matches, whichever interface played them."""
     deals = [
@@ -105,12 +130,17 @@ def digest(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None) -> Table:
+Move = Callable[[np.ndarray, int | None, np.ndarray], None]
+
+
+def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None, on_move: Move | None = None) -> Table:
     """Play a whole record again, checking deck, legality and result of each deal on the way.
 
     Args:
         record: as ``make_record`` gives it (or read from its JSON).
         game: the game module, for games that are not in this package.
+        on_move: called with copies of the table's states (one row) before and after each action, and the action; when a
+            deal begins, with None for the action and the same states twice.
 
     Returns:
         Table: in the state the record ends in; ``make_record(table)["digest"]`` equals the record's.
@@ -122,7 +152,7 @@ def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None) -> 
     for number, deal in enumerate(record["deals"]):
         where = f"deal {number + 1}"
         try:
-            _replay_deal(table, deal, number)
+            _replay_deal(table, deal, number, on_move or _nothing)
         except RecordError as error:
             raise RecordError(f"{where}: {error}") from None
         except (TypeError, ValueError, IndexError, LookupError, AttributeError, OverflowError) as error:
@@ -168,7 +198,11 @@ def _reason(error: Exception) -> str:
     return f"{error.args[0]} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
-def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
+def _nothing(before: np.ndarray, action: int | None, after: np.ndarray) -> None:
+    pass
+
+
+def _replay_deal(table: Table, deal: Mapping[str, Any], number: int, on_move: Move) -> None:
     deck, given = _replay_set_up(table, deal, number)
     states, size = table.states, len(deck)
     states["deck"][0, :size] = complete_deck(deck[:given], table.settings.num_ranks, table.settings.num_suits)[0]
@@ -180,8 +214,11 @@ def _replay_deal(table: Table, deal: Mapping[str, Any], number: int) -> None:
     log = table.deals[-1]
     if deal["dealt_in"] != log.dealt_in:
         raise RecordError(f"dealt_in is {deal['dealt_in']}, but the rules deal in {log.dealt_in}")
+    on_move(table.states.copy(), None, table.states.copy())
     for entry in deal["actions"]:
+        before = table.states.copy()
         _replay_action(table, *entry)
+        on_move(before, log.actions[-1][1], table.states.copy())
     for name in ("award", "net", "carried_out"):
         if deal[name] != getattr(log, name):
             raise RecordError(f"{name} is {deal[name]}, but the rules give {getattr(log, name)}")

@@ -65,6 +65,19 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     return [line[2:].rstrip() for line in lines]
 
 
+def render(view: TableView, seat: int | None, mode: str | None) -> str | np.ndarray | None:
+    """What environments' ``render`` gives: text for "ansi", a picture for "rgb_array"; "human" prints the text."""
+    if mode is None:
+        return None
+    if mode == "rgb_array":
+        return draw(view)
+    picture = text(view, seat)
+    if mode == "ansi":
+        return picture
+    show(picture)
+    return None
+
+
 def show(picture: str) -> None:
     """Print a text of the table; where standard output cannot take suit signs, cards are written as in the notation."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"

@@ -19,9 +19,10 @@ from auction_env.batch import Batch
 from auction_env.games import get_game
 from auction_env.games.contract import Game, make_settings
 from auction_env.loops import decision_size
-from auction_env.players import Player, choose
+from auction_env.opponents import LEARNER, play_on
+from auction_env.players import Player
 
-LEARNER, PRESENT = -1, 0  # entries of ``control``; higher numbers are other policies
+PRESENT = 0  # entry of ``control``, beside LEARNER; higher numbers are other policies
 
 
 class SelfPlayVecEnv(VecEnv):
@@ -131,32 +132,15 @@ class SelfPlayVecEnv(VecEnv):
     def _play_on(self, rows: np.ndarray, rewards: np.ndarray, dones: np.ndarray) -> None:
         """Act for everyone but the learner, until it is to act at all tables. ``rows`` are those just stepped."""
         out = self.batch.out
-        while True:
-            over = rows[out.deal_over[rows]]
-            if len(over):
-                # A deal in which the learner had no decision cannot be credited to any; the first result counts.
-                fresh = over[~dones[over]]
-                rewards[fresh] = out.net[fresh, self.learner[fresh]]
-                dones[fresh] = True
-                out.deal_over[over] = False
-                self._seat_players(over)
-            player = self.control[self.batch.all_rows, out.seats]
-            rows = np.flatnonzero(player != LEARNER)
-            if not len(rows):
-                return
-            player = player[rows]
-            for number in np.unique(player):
-                chosen = rows[player == number]
-                self._actions[chosen] = choose(
-                    self._policy(number),
-                    self.game,
-                    self.batch.states[chosen],
-                    out.seats[chosen],
-                    out.observations[chosen],
-                    out.masks[chosen],
-                    self.rng,
-                )
-            self.batch.step(self._actions[rows], rows)
+
+        def finish(over: np.ndarray) -> None:
+            # A deal in which the learner had no decision cannot be credited to any; the first result counts.
+            fresh = over[~dones[over]]
+            rewards[fresh] = out.net[fresh, self.learner[fresh]]
+            dones[fresh] = True
+            self._seat_players(over)
+
+        play_on(self.batch, self.control, self._policy, lambda rows: self.rng, rows, finish, self._actions)
 
     def _policy(self, number: int) -> Player:
         if number not in self.policies:

@@ -14,6 +14,7 @@ from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
 from auction_env.games.contract import Game, IllegalActionError, SettingsError, SetupError, TableView, make_settings
 from auction_env.loops import kernels, observation_size, seed_words
+from auction_env.render import text
 
 OPTIONS = ("deck", "dealer", "stacks", "carried_pot")
 
@@ -274,6 +275,14 @@ class Table:
             at += piece.size
         return views
 
+    def observe_all(self) -> np.ndarray:
+        """All that any seat has seen and done, for those who may look at everything: float32[seats, observation_size].
+
+        Row k is what seat k observes, pending secret choices of its own included. What nobody has seen, such as cards
+        still in the deck, is not in it; ``state`` has that too.
+        """
+        return np.stack([self.observe(seat) for seat in range(self.settings.num_players)])
+
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
         seat = self._check_seat(seat)
@@ -297,6 +306,16 @@ class Table:
     def _check_dealt(self) -> None:
         if not self.deals:
             raise SetupError("nothing has been dealt yet: call reset first")
+
+    def action_name(self, action: int) -> str:
+        """Name of an action index, such as ``"bid 2"`` or ``"pick As"``. Raises IndexError when there is none."""
+        if not 0 <= action < len(self.action_names):
+            raise IndexError(f"there is no action {action}: actions are 0 to {len(self.action_names) - 1}")
+        return self.action_names[action]
+
+    def describe(self, seat: int | None) -> str:
+        """The table as text, as a seat may see it; with None, everything. Errors as ``observe``."""
+        return text(self.view(seat), seat)
 
     # --- acting ---
 

@@ -610,3 +610,27 @@ def test_a2_the_reserve_is_needed_to_be_dealt_in(chips, dealt_in):
     table = dealt(get_game("auction_poker"), {}, 0, stacks=[20, chips, 20])
     assert table.deals[-1].dealt_in == dealt_in
     assert table.state.num_in == len(dealt_in)
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_texts_and_what_all_seats_see(game):
+    table = Table(game)
+    with pytest.raises(SetupError, match="call reset first"):
+        table.describe(0)
+    with pytest.raises(SetupError, match="call reset first"):
+        table.observe_all()
+    table.reset(2)
+    assert [table.action_name(index) for index in range(len(table.action_names))] == list(table.action_names)
+    for index in (-1, len(table.action_names)):
+        with pytest.raises(IndexError, match=f"there is no action {index}: actions are 0 to"):
+            table.action_name(index)
+    for at in play(table, random_policy(np.random.default_rng(0))):
+        together = at.observe_all()
+        assert together.shape == (at.settings.num_players, at.observation_size) and together.dtype == np.float32
+        assert all(np.array_equal(together[seat], at.observe(seat)) for seat in seats_of(at))
+    hidden, open_to_all = dealt(game, seed=2).describe(0), dealt(game, seed=2).describe(None)
+    assert "??" in hidden and "(you)" in hidden and "??" not in open_to_all
+    with pytest.raises(ValueError, match="there is no seat 99"):
+        table.describe(99)

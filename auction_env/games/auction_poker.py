@@ -837,8 +837,19 @@ def resample(s: Any, me: Any) -> None:
     """Draw anew, with ``s.rng``, what seat ``me`` cannot know: unseen cards, uniformly; others' pending choices."""
     size = s.num_ranks * s.num_suits
     seen: Any = 0  # a bit for each place of the deck
+    hidden = EMPTY
     for place in range(size):
-        seen |= np.int64(_deck_place_seen(s, me, place)) << place
+        known = np.int64(_deck_place_seen(s, me, place))
+        seen |= known << place
+        if not known:
+            hidden |= card_bit(s.deck[place])
+    card: Any = 0
+    for place in range(size):  # in a fixed order first: the outcome must not depend on where they are in truth
+        if not seen >> place & 1:
+            while hidden & card_bit(card) == EMPTY:
+                card += 1
+            s.deck[place] = card
+            card += 1
     for place in range(size - 1):
         if seen >> place & 1:
             continue
