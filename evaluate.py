@@ -1,63 +1,138 @@
 """Play agents against each other: ``python evaluate.py ppo:runs/auction_poker random random --deals 30000``.
 
-Each deck is played through all seat rotations; chips per deal come with 95 % intervals. Agents sample their moves.
+Each deck is played through all distinct seatings; chips per deal come with 95 % intervals. Agents sample their moves.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from auction_env.tournament import Played
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments."""
+    """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments, 130 for Ctrl-C."""
+    options = _parser().parse_args(arguments)
+
+    from agents.learning import share_cores
+
+    share_cores()
+    from auction_env.players import PlayerError
+
+    try:
+        return _mode(options)(options)
+    except ValueError as error:  # of arguments, settings, agents, files
+        print(f"evaluate.py: {error}", file=sys.stderr)
+        return 2
+    except PlayerError as error:
+        print(f"evaluate.py: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        kept = (
+            f"; the same command goes on from {options.state}" if options.state else " (--state keeps what is played)"
+        )
+        print(f"\nevaluate.py: stopped{kept}", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("agents", nargs="+", help="one for each seat, such as: random, ppo:runs/x, ppo:runs/x?greedy")
-    parser.add_argument("--game", help="name of the game (default: that of the first run named, or auction_poker)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("agents", nargs="*", help="one for each seat, such as: random, ppo:runs/x, ppo:runs/x?greedy")
+    add("--game", help="name of the game (default: that of the first run named, or auction_poker)")
+    add(
         "--set",
         action="append",
         default=[],
         metavar="key=value",
         help="a setting of the game (default: those of the first run named)",
     )
-    parser.add_argument("--deals", type=int, default=30_000, help="tables played in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the decks and agents (default: %(default)s)")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
-    options = parser.parse_args(arguments)
+    add("--deals", type=int, default=30_000, help="tables played in all, at least (default: %(default)s)")
+    add("--seed", type=int, default=0, help="seed of the decks and agents (default: %(default)s)")
+    add(
+        "--seatings", type=_seatings, help="of each deck: at most so many, 'all', or 1: independent deals (default: 24)"
+    )
+    add("--time-limit", type=float, metavar="SECONDS", help="a decision may take, on average over those asked at once")
+    add("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
+    add("--workers", type=int, help="processes (default: one for each core); the result is the same")
+    add(
+        "--state", "--resume", metavar="DIR", type=Path, help="keep finished parts in this folder, and go on from there"
+    )
+    add("--part", type=int, metavar="TABLES", help="tables in a part: fewer for slow agents (part of what is played)")
+    return parser
 
-    from agents.learning import share_cores
 
-    share_cores()
+def _seatings(text: str) -> int:
+    return 1 << 30 if text == "all" else int(text)
 
-    import agents
-    from agents.learning.config import make_config
-    from agents.learning.selfplay import write_json
-    from auction_env.match import play_match
-    from auction_env.players import PlayerError
 
+def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
+    """What to do."""
     if options.json and not options.json.parent.is_dir():
-        parser.error(f"--json: there is no folder {options.json.parent}")
-    try:
-        overrides = [f"settings.num_players={len(options.agents)}", *(f"settings.{text}" for text in options.set)]
-        game, settings = make_config(_table_of(options.agents, options.game), overrides).resolve()
-        players = [
-            agents.make(spec, game, settings, options.seed * 1009 + place) for place, spec in enumerate(options.agents)
-        ]
-        result = play_match(game, settings, players, options.deals, options.seed)
-    except ValueError as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 2
-    except PlayerError as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 1
-    print(result.text())
-    if options.json:
-        write_json(options.json, result.summary())
+        raise ValueError(f"--json: there is no folder {options.json.parent}")
+    if not options.agents:
+        raise ValueError("name the agents, one for each seat: evaluate.py random random random")
+    return _match
+
+
+def _match(options: argparse.Namespace) -> int:
+    played = _play(options, options.agents)
+    print(played.result.text())
+    _write_json(options, played.result.summary())
     return 0
+
+
+def _play(options: argparse.Namespace, agents: list[str], **plan: Any) -> Played:
+    """Play a match of the agents named."""
+    from auction_env.tournament import Plan, cores, play
+
+    game, settings = _table(options, agents, len(agents))
+    with _bar() as progress:
+        return play(
+            Plan(
+                game,
+                settings,
+                tuple(agents),
+                options.deals,
+                _make(),
+                options.seed,
+                contents=_contents(agents),
+                seatings=options.seatings,
+                part_tables=options.part,
+                time_limit=options.time_limit,
+                **plan,
+            ),
+            workers=cores() if options.workers is None else options.workers,
+            state=options.state,
+            progress=progress,
+        )
+
+
+def _make() -> Any:
+    import agents
+
+    return agents.make
+
+
+def _contents(specs: list[str]) -> tuple[str, ...]:
+    from agents.contents import content_digest
+
+    return tuple(content_digest(spec) for spec in specs)
+
+
+def _table(options: argparse.Namespace, agents: list[str], seats: int) -> tuple[Any, Any]:
+    """The game and its settings."""
+    from agents.learning.config import make_config
+
+    overrides = [f"settings.num_players={seats}", *(f"settings.{text}" for text in options.set)]
+    return make_config(_table_of(agents, options.game), overrides).resolve()
 
 
 def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:
@@ -69,6 +144,30 @@ def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:
             if game in (None, config.get("game")):
                 return {key: config[key] for key in ("game", "settings") if key in config}
     return {"game": game or "auction_poker"}
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, if tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(unit=" deals", disable=None, leave=False, unit_scale=True) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def _write_json(options: argparse.Namespace, content: Any) -> None:
+    if options.json:
+        from auction_env.results import write_file
+
+        write_file(options.json, json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -196,7 +196,7 @@ class Trainer:
         """A match of an actor against random opponents, on decks of its own seed."""
         learner = self._agent(actor, 7)
         learner.name = "learner"
-        others = [agents.make("random", self.game, self.settings, 100 + k) for k in range(1, self.settings.num_players)]
+        others = [agents.make("random", self.game, self.settings, 100)] * (self.settings.num_players - 1)
         return play_match(self.game, self.settings, [learner, *others], deals, seed)
 
     def evaluate(self, seconds: float) -> Estimate:
@@ -235,7 +235,7 @@ class Trainer:
 
         learner = make_agent(str(self.folder / MODEL), self.game, self.settings, self.config.seed)
         learner.name = f"ppo:{self.folder}"
-        others = [agents.make("random", self.game, self.settings, 200 + k) for k in range(1, self.settings.num_players)]
+        others = [agents.make("random", self.game, self.settings, 200)] * (self.settings.num_players - 1)
         result = play_match(self.game, self.settings, [learner, *others], self.config.final_deals, 30_000)
         write_json(self.folder / EVALUATION, result.summary())
         return result
