@@ -10,7 +10,7 @@ from agents.ppo import MODEL_FILE
 
 
 def content_digest(spec: str) -> str:
-    """Digest (16 hex digits) of the files that an agent's text names, such as ``ppo:runs/x``; empty if it names none."""
+    """Digest (16 hex digits) of the files that a text such as ``ppo:runs/x`` names; empty if it names none."""
     files = []
     for text in re.split(r"[:?,;=()\[\]]", spec):
         path = Path(text) if text.strip(". ") else Path(MODEL_FILE, "none")

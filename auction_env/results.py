@@ -1,4 +1,4 @@
-"""What a match found: chips with intervals over decks, by agent, seat and pair; and when two results may be compared."""
+"""What a match found: chips with intervals over decks, by agent, seat and pair; and which results may be compared."""
 
 from __future__ import annotations
 
