@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from auction_env.tournament import Played
 
+REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments, 130 for Ctrl-C."""
@@ -46,6 +48,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("agents", nargs="*", help="one for each seat, such as: random, ppo:runs/x, ppo:runs/x?greedy")
+    modes = parser.add_argument_group("instead of a match (see docs/evaluation.md)").add_mutually_exclusive_group()
+    mode = modes.add_argument
+    mode("--round-robin", action="store_true", help="all line-ups of the agents at --seats seats, with ratings")
+    mode("--task", metavar="NAME", help="measure each agent at a standing benchmark: 'list', a name or a .yaml file")
+    mode("--leaderboard", metavar="FILE", type=Path, help="all tasks, the shipped agents and those named: write FILE")
+    mode("--compare", action="store_true", help="two files of --json: the first agents of one task, deck by deck")
+    mode(
+        "--best-response",
+        action="store_true",
+        help="train a learner against the agent: how exploitable is it at least?",
+    )
+    add("--seats", type=int, help="seats at the table, where the agents do not say it")
+    add("--decisions", type=int, default=2_000_000, help="of a best response's learner (default: %(default)s)")
+    add("--report", metavar="FILE", type=Path, help="write a page with the agents' behaviour in pictures: out.html")
     add("--game", help="name of the game (default: that of the first run named, or auction_poker)")
     add(
         "--set",
@@ -75,23 +91,130 @@ def _seatings(text: str) -> int:
 
 def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
     """What to do."""
-    if options.json and not options.json.parent.is_dir():
-        raise ValueError(f"--json: there is no folder {options.json.parent}")
+    for name in ("json", "report", "leaderboard"):
+        path = getattr(options, name)
+        if path and not path.parent.is_dir():
+            raise ValueError(f"--{name}: there is no folder {path.parent}")
+    if options.compare:
+        return _compare
+    if options.leaderboard:
+        return _leaderboard
+    if options.task:
+        return _task
     if not options.agents:
         raise ValueError("name the agents, one for each seat: evaluate.py random random random")
-    return _match
+    if options.best_response:
+        return _best_response
+    return _round_robin if options.round_robin else _match
 
 
 def _match(options: argparse.Namespace) -> int:
     played = _play(options, options.agents)
     print(played.result.text())
     _write_json(options, played.result.summary())
+    if options.report:
+        from auction_env.report import report
+        from auction_env.results import write_file
+
+        game, settings = _table(options, options.agents, len(options.agents))
+        write_file(options.report, report(game, settings, played.result, played.notes))
+        print(f"report: {options.report}")
     return 0
 
 
-def _play(options: argparse.Namespace, agents: list[str], **plan: Any) -> Played:
+def _round_robin(options: argparse.Namespace) -> int:
+    from auction_env.ratings import rate, round_robin
+
+    game, settings = _table(options, options.agents, options.seats)
+    with _bar() as progress:
+        found = round_robin(
+            game,
+            settings,
+            options.agents,
+            options.deals,
+            _make(),
+            options.seed,
+            contents=_contents(options.agents),
+            state=options.state,
+            workers=_workers(options),
+            progress=progress,
+            seatings=options.seatings,
+            part_tables=options.part,
+            time_limit=options.time_limit,
+        )
+    ratings = rate(found)
+    print(found.text(ratings))
+    _write_json(options, found.summary(ratings))
+    return 0
+
+
+def _task(options: argparse.Namespace) -> int:
+    from auction_env.tasks import available, load_task, play_board
+
+    if options.task == "list":
+        print("\n".join(available()))
+        return 0
+    if not options.agents:
+        raise ValueError(f"name the agents to measure: evaluate.py --task {options.task} random")
+    task = load_task(options.task)
+    with _bar() as progress:
+        board = play_board(
+            task,
+            options.agents,
+            _make(),
+            _content(),
+            workers=_workers(options),
+            state=options.state,
+            progress=progress,
+        )
+    if board.skipped:
+        raise ValueError(next(iter(board.skipped.values())))
+    print(board.text(), end="")
+    if options.json:
+        found = [result.summary() for result in board.results]
+        _write_json(options, found[0] if len(found) == 1 else found)
+    return 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    import agents
+    from auction_env.results import write_file
+    from auction_env.tasks import available, leaderboard, load_task, play_board
+
+    entries = list(dict.fromkeys([*agents.available(), *options.agents]))
+    boards = []
+    for name in available():
+        print(name, file=sys.stderr)
+        with _bar() as progress:
+            boards.append(
+                play_board(
+                    load_task(name),
+                    entries,
+                    _make(),
+                    _content(),
+                    workers=_workers(options),
+                    state=options.state,
+                    progress=progress,
+                )
+            )
+    write_file(options.leaderboard, leaderboard(boards, "make leaderboard"))
+    print(f"wrote {options.leaderboard}")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from auction_env.results import compare, load_result
+
+    if len(options.agents) != 2:
+        raise ValueError("--compare takes two files that --json wrote: evaluate.py --compare a.json b.json")
+    print(compare(*(load_result(path) for path in options.agents)).text())
+    return 0
+
+
+def _play(options: argparse.Namespace, agents: list[str]) -> Played:
     """Play a match of the agents named."""
-    from auction_env.tournament import Plan, cores, play
+    from auction_env.behaviour import BehaviourNotes
+    from auction_env.tournament import Plan, play
 
     game, settings = _table(options, agents, len(agents))
     with _bar() as progress:
@@ -107,12 +230,19 @@ def _play(options: argparse.Namespace, agents: list[str], **plan: Any) -> Played
                 seatings=options.seatings,
                 part_tables=options.part,
                 time_limit=options.time_limit,
-                **plan,
+                notes=BehaviourNotes if options.report else None,
+                noted_deals=REPORT_DEALS,
             ),
-            workers=cores() if options.workers is None else options.workers,
+            workers=_workers(options),
             state=options.state,
             progress=progress,
         )
+
+
+def _workers(options: argparse.Namespace) -> int:
+    from auction_env.tournament import cores
+
+    return cores() if options.workers is None else int(options.workers)
 
 
 def _make() -> Any:
@@ -121,17 +251,22 @@ def _make() -> Any:
     return agents.make
 
 
-def _contents(specs: list[str]) -> tuple[str, ...]:
+def _content() -> Callable[[str], str]:
     from agents.contents import content_digest
 
-    return tuple(content_digest(spec) for spec in specs)
+    return content_digest
 
 
-def _table(options: argparse.Namespace, agents: list[str], seats: int) -> tuple[Any, Any]:
+def _contents(specs: list[str]) -> tuple[str, ...]:
+    return tuple(_content()(spec) for spec in specs)
+
+
+def _table(options: argparse.Namespace, agents: list[str], seats: int | None) -> tuple[Any, Any]:
     """The game and its settings."""
     from agents.learning.config import make_config
 
-    overrides = [f"settings.num_players={seats}", *(f"settings.{text}" for text in options.set)]
+    given = [] if seats is None else [f"settings.num_players={seats}"]
+    overrides = [*given, *(f"settings.{text}" for text in options.set)]
     return make_config(_table_of(agents, options.game), overrides).resolve()
 
 

@@ -34,8 +34,8 @@ class Watcher(Protocol):
         """Decisions: rows of STATE before them, the actions, and the number of the agent that chose each."""
         ...
 
-    def ended(self, finals: np.ndarray, groups: np.ndarray) -> None:
-        """Deals that ended: rows of STATE after the award, and int8[B, seats], the agent at each seat."""
+    def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
+        """Deals that ended: rows of STATE after the award, int[B, seats]: the agent at each seat, and int[B]: the deck."""
         ...
 
 
@@ -212,6 +212,7 @@ class Schedule:
             rng,
             watcher,
             time_limit,
+            part * self.part_decks,
         )
         return np.take_along_axis(net, tables, axis=1).reshape(len(words), self.seatings, -1)
 
@@ -295,6 +296,7 @@ def _play_tables(
     rng: np.random.Generator,
     watcher: Watcher | None,
     time_limit: float | None,
+    first_deck: int,
 ) -> np.ndarray:
     """Results int64[tables, seats] of a match at each table; ``agent_at`` says who sits at each seat."""
     game, settings = schedule.game, schedule.settings
@@ -319,11 +321,13 @@ def _play_tables(
         before = batch.states[rows] if watcher else None
         batch.step(actions[rows], rows)
         ended = out.deal_over[rows]
+        over = rows[ended]
         if watcher is not None and before is not None:
             watcher.decided(before, actions[rows], who)
             if ended.any():
-                watcher.ended(_finals(game, before[ended], actions[rows[ended]]), agent_at[rows[ended]])
-        over = rows[ended]
+                watcher.ended(
+                    _finals(game, before[ended], actions[over]), agent_at[over], first_deck + over // schedule.seatings
+                )
         net[over] += out.net[over].astype(np.int64)
         rows = rows[~(ended & out.match_over[rows])]
     return net

@@ -181,7 +181,7 @@ class MatchResult:
             "illegal_actions": 0,  # a match with one has no result; nor with an error, or a player too slow
             "agents": [self._agent_summary(place) for place in self.agent_places],
             "pairs": [
-                {"agents": [self.names[a], self.names[b]], "difference": _plain(self.pair(a, b))}
+                {"agents": [self.names[a], self.names[b]], "difference": plain(self.pair(a, b))}
                 for a in self.agent_places
                 for b in self.agent_places
                 if a < b
@@ -195,8 +195,8 @@ class MatchResult:
         return {
             "name": self.names[place],
             "places": len(self._places(place)),
-            "chips_per_deal": _plain(self.agent(place)),
-            "by_seat": [_plain(self.seat(place, seat)) for seat in range(len(self.names))],
+            "chips_per_deal": plain(self.agent(place)),
+            "by_seat": [plain(self.seat(place, seat)) for seat in range(len(self.names))],
             "variance_reduction": factor if np.isfinite(factor) else None,
         }
 
@@ -244,7 +244,7 @@ def seating_words(played: int, possible: int) -> str:
     return f"in all {possible} distinct seatings" if possible > 1 else "in the only distinct seating"
 
 
-def _plain(found: Estimate) -> dict[str, float | None]:
+def plain(found: Estimate) -> dict[str, float | None]:
     """An estimate as JSON has it: null for what is not a number."""
     return {key: value if np.isfinite(value) else None for key, value in dataclasses.asdict(found).items()}
 

@@ -311,7 +311,7 @@ def test_watchers_are_told_every_decision_and_the_table_as_each_deal_ended(game)
             self.decisions += len(states)
             self.seen |= set(groups.tolist())
 
-        def ended(self, finals, groups):
+        def ended(self, finals, groups, decks):
             assert (finals["to_act"] < 0).all() and sorted(set(groups.ravel())) == [0, 1]
             self.net += (finals["award"].astype(int) - finals["paid"])[:, :2].tolist()
 
