@@ -148,6 +148,25 @@ def _round_robin(options: argparse.Namespace) -> int:
     return 0
 
 
+def _best_response(options: argparse.Namespace) -> int:
+    import agents
+    from agents.learning.best_response import best_response
+    from agents.learning.config import make_config
+
+    if len(options.agents) != 1:
+        raise ValueError(
+            "--best-response takes one agent, who sits at all seats but one: evaluate.py --best-response rules"
+        )
+    game, settings = _table(options, options.agents, options.seats)
+    values = {**_table_of(options.agents, options.game), "decisions": options.decisions, "seed": options.seed}
+    config = make_config({**values, "entropy": 0.005}, _overrides(options, options.seats))
+    frozen = agents.make(options.agents[0], game, settings, options.seed)
+    found = best_response(game, settings, frozen, config, options.deals, options.state)
+    print(found.text())
+    _write_json(options, found.summary())
+    return 0
+
+
 def _task(options: argparse.Namespace) -> int:
     from auction_env.tasks import available, load_task, play_board
 
@@ -265,9 +284,12 @@ def _table(options: argparse.Namespace, agents: list[str], seats: int | None) ->
     """The game and its settings."""
     from agents.learning.config import make_config
 
+    return make_config(_table_of(agents, options.game), _overrides(options, seats)).resolve()
+
+
+def _overrides(options: argparse.Namespace, seats: int | None) -> list[str]:
     given = [] if seats is None else [f"settings.num_players={seats}"]
-    overrides = [*given, *(f"settings.{text}" for text in options.set)]
-    return make_config(_table_of(agents, options.game), overrides).resolve()
+    return [*given, *(f"settings.{text}" for text in options.set)]
 
 
 def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:

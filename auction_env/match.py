@@ -35,7 +35,7 @@ class Watcher(Protocol):
         ...
 
     def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
-        """Deals that ended: rows of STATE after the award, int[B, seats]: the agent at each seat, and int[B]: the deck."""
+        """Deals that ended: rows of STATE after the award; int[B, seats], the agent at each seat; int[B], the deck."""
         ...
 
 

@@ -159,7 +159,8 @@ def choose_lineups(agents: int, seats: int, seed: int, limit: int = MAX_LINEUPS)
     possible = math.comb(agents, seats)
     if possible <= limit:
         return list(combinations(range(agents), seats)), possible
-    rng, chosen = np.random.default_rng([seed, 0x4B0B]), []
+    rng = np.random.default_rng([seed, 0x4B0B])
+    chosen: list[tuple[int, ...]] = []
     count = np.zeros(agents, np.int64)
     while len(chosen) < limit:
         line = np.lexsort((rng.random(agents), count))[:seats]  # who sat least, ties at random

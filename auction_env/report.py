@@ -13,13 +13,15 @@ from auction_env.behaviour import Choices, Measured, choices_of, facts_of, measu
 from auction_env.games.contract import Game
 from auction_env.results import Estimate, MatchResult, digest_of, seating_words
 
+MIN_SHOWN = 20  # observations that a mark in a picture stands for, at least; the tables have all
+
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; border-top: 1px solid #ddd; padding-top: 1rem; }
 table { border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .15rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #eee; }
 th:first-child, td:first-child { text-align: left; }
-.wide { overflow-x: auto; } .note { color: #555; } svg { max-width: 100%; height: auto; }
+.wide { overflow-x: auto; } .note { color: #555; } svg { width: 100%; height: auto; }
 summary { cursor: pointer; color: #555; } code { font-size: .85rem; }
 """
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442")  # Okabe and Ito
@@ -47,7 +49,8 @@ def report(game: Game, settings: Any, result: MatchResult, notes: dict[str, np.n
         f"<h1>{_text(title)}</h1>",
         f"<p>{result.deals} deals: {result.decks} decks, each "
         f"{_text(seating_words(result.net.shape[1], result.possible))}. Behaviour is read from {len(states)} of them. "
-        "± and bars of error are halves of 95 % intervals; deals of one deck are taken together.</p>",
+        "± and bars of error are halves of 95 % intervals; deals of one deck are taken together. "
+        f"Pictures leave out what was seen fewer than {MIN_SHOWN} times.</p>",
         f"<p class='note'>{game.NAME}-v{result.version}: {_text(shown)}<br>seed {result.seed}, digest "
         f"<code>{result.digest}</code>, task <code>{digest_of(result.task)}</code></p>",
     ]
@@ -80,7 +83,7 @@ def _fact_section(found: Measured) -> str:
     labels = [fact.labels[label] for label in used]
     means = [[line[label] for label in used] for line in found.means]
     scale = 100.0 if fact.share else 1.0
-    unit = "%" if fact.share else "chips" if "hip" in fact.note else "cards"
+    shown = found.counts[:, used] >= MIN_SHOWN
     rows = [
         [label, *(_cell(line[place], scale, int(found.counts[agent, used[place]])) for agent, line in enumerate(means))]
         for place, label in enumerate(labels)
@@ -89,9 +92,9 @@ def _fact_section(found: Measured) -> str:
         fact.title,
         labels,
         found.agents,
-        np.array([[one.mean * scale for one in line] for line in means]),
+        np.where(shown, [[one.mean * scale for one in line] for line in means], np.nan),
         np.array([[one.half_width * scale for one in line] for line in means]),
-        unit,
+        "%" if fact.share else fact.unit,
         fact.ordered and len(labels) > 1,
     )
     return _section(fact.title, fact.note, picture + _folded_table(["", *found.agents], rows))

@@ -84,6 +84,8 @@ class Trainer:
         game: a game module of your own, in place of the config's name.
     """
 
+    versus = "random"  # who the progress bar says it is measured against
+
     def __init__(
         self, config: Config, folder: Path, say: Callable[[str], None] = print, game: ModuleType | None = None
     ) -> None:
@@ -413,7 +415,9 @@ class _Progress:
     def show(self) -> None:
         """Bring the bar up to date."""
         chips = f"{self.trainer.curve[-1].chips:+.2f}" if self.trainer.curve else "?"
-        self.bar.set_postfix_str(f"vs random {chips} chips/deal, entropy {self.trainer.entropy():.2f}", refresh=False)
+        self.bar.set_postfix_str(
+            f"vs {self.trainer.versus} {chips} chips/deal, entropy {self.trainer.entropy():.2f}", refresh=False
+        )
         self.bar.update(min(self.trainer.model.num_timesteps, self.trainer.config.decisions) - self.bar.n)
 
 

@@ -36,6 +36,7 @@ class Fact:
         values: float[N].
         share: whether values are 0 or 1, so that means are shares.
         ordered: whether the labels are an order, to be joined by lines.
+        unit: of the values, unless they are shares.
     """
 
     title: str
@@ -47,6 +48,7 @@ class Fact:
     values: np.ndarray
     share: bool = False
     ordered: bool = False
+    unit: str = "chips"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +133,8 @@ def facts_of(game: Game, settings: Any, states: np.ndarray) -> list[Fact]:
 
 def every_seat(states: np.ndarray, settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """Row and seat of each seat that was dealt in, int[N] each."""
-    return np.nonzero(states["dealt_in"][:, : settings.num_players])
+    deals, seats = np.nonzero(states["dealt_in"][:, : settings.num_players])
+    return deals, seats
 
 
 def _chips_by_place(states: np.ndarray, settings: Any) -> Fact:

@@ -47,6 +47,7 @@ def _discards(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.nd
             seats,
             made,
             number.astype(np.float64),
+            unit="cards",
         ),
     ]
 
@@ -55,8 +56,9 @@ def _flops(states: np.ndarray, settings: Any, hands: np.ndarray) -> list[Fact]:
     """Facts of every flop, from the hands after the discards, uint64[deals, seats]."""
     hands = hands.copy()
     all_deals = np.arange(len(states))
-    logged, rows = np.zeros(len(states), np.int64), []
-    bought, bids = [], []
+    logged = np.zeros(len(states), np.int64)
+    bought: list[tuple[np.ndarray, ...]] = []
+    bids: list[tuple[np.ndarray, ...]] = []
     for flop in range(int(states["num_flops"].max(initial=0))):
         up = all_deals[flop < states["num_flops"]]
         before = categories(hands[up])
@@ -75,7 +77,6 @@ def _flops(states: np.ndarray, settings: Any, hands: np.ndarray) -> list[Fact]:
         how = np.where(lone, 2, np.where(cost > 0, 0, 1))
         gain = categories(hands[up, buyer]) - before[np.arange(len(up)), buyer]
         bought.append((up, buyer, np.full(len(up), flop), how, np.maximum(cost, 0), gain))
-        rows.append(len(up))
     if not bought:
         return []
     deals, seats, number, how, price, gain = (np.concatenate(column) for column in zip(*bought, strict=True))
@@ -136,8 +137,8 @@ def _per_improvement(deals: np.ndarray, seats: np.ndarray, chips: np.ndarray, be
     some = number > 0
     return Fact(
         "Price paid per improvement",
-        "Chips paid in a deal for flops bought, over the number of them that made the hand's category better; deals with "
-        "none are left out.",
+        "Chips paid in a deal for flops bought, over the number of them that made the hand's category better; deals "
+        "with none are left out.",
         ["chips per improvement"],
         keys[some] // 64,
         keys[some] % 64,

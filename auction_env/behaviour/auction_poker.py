@@ -57,7 +57,7 @@ def low_cards(sets: np.ndarray) -> np.ndarray:
 def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Fact]:
     auctions, count = settings.num_auctions, len(deals)
     bids = states["bids"][deals, :auctions, seats].T.ravel().astype(np.float64)
-    where = {"deals": np.tile(deals, auctions), "seats": np.tile(seats, auctions), "values": bids}
+    where: dict[str, Any] = {"deals": np.tile(deals, auctions), "seats": np.tile(seats, auctions), "values": bids}
     made = categories(sets[:-1]).ravel()
     return [
         Fact(
@@ -77,7 +77,7 @@ def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarra
         ),
         Fact(
             "Bids by low cards",
-            "Chips bid, by how many different ranks from ace to eight the bidder held before the auction (five: a low).",
+            "Chips bid, by how many different ranks from ace to eight the bidder held before it; five make a low.",
             [str(number) for number in range(6)],
             bins=low_cards(sets[:-1]).ravel(),
             ordered=True,
@@ -92,18 +92,17 @@ def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.n
     better_high = np.diff(categories(sets), axis=0) > 0
     better_low = np.diff(low_cards(sets), axis=0) > 0
     better = better_high | better_low
-    where = {"deals": np.tile(deals, auctions), "seats": np.tile(seats, auctions)}
+    where: dict[str, Any] = {"deals": np.tile(deals, auctions), "seats": np.tile(seats, auctions)}
     rounds = [f"auction {auction + 1}" for auction in range(auctions)]
     kinds = np.where(better_high & better_low, 3, np.where(better_low, 2, np.where(better_high, 1, 0)))
     improved = better.ravel()
-    # Chips over improvements, a ratio: of each improvement, the chips bid by its seat in the deal over its improvements.
     number = better.sum(axis=0)
     some = number > 0
     return [
         Fact(
             "Improvements by round",
-            "Share of auctions whose card made the high category better, or brought a new rank from ace to eight while the "
-            "seat had fewer than five.",
+            "Share of auctions whose card made the high category better, or brought a new rank from ace to eight while "
+            "the seat had fewer than five.",
             rounds,
             bins=np.repeat(np.arange(auctions), count),
             values=improved.astype(np.float64),
