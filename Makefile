@@ -5,7 +5,8 @@ PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
-.PHONY: help setup train learning bench test test-all lint clean
+AGENTS ?= rules:tight rules:loose rules:aggressive
+.PHONY: help setup train learning leaderboard bench test test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -15,7 +16,7 @@ setup: $(VENV)/.ready  ## a virtual environment with everything in it
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev]'
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,evaluate,dev]'
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
@@ -29,6 +30,9 @@ test-all: setup lint  ## the slow ones too
 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
+
+leaderboard: setup  ## play the shipped agents and AGENTS at all standing benchmarks and rewrite LEADERBOARD.md
+	$(PY) evaluate.py $(AGENTS) --leaderboard LEADERBOARD.md --state runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[bench]' \

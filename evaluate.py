@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from auction_env.tournament import Played
 
+EVERY_DEAL = 1 << 60
 REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
 
 
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seats", type=int, help="seats at the table, where the agents do not say it")
     add("--decisions", type=int, default=2_000_000, help="of a best response's learner (default: %(default)s)")
     add("--report", metavar="FILE", type=Path, help="write a page with the agents' behaviour in pictures: out.html")
+    add("--luck", action="store_true", help="take luck out of the estimates (AIVAT): unbiased, less variance, much slower")
     add("--game", help="name of the game (default: that of the first run named, or auction_poker)")
     add(
         "--set",
@@ -95,6 +97,9 @@ def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
         path = getattr(options, name)
         if path and not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no folder {path.parent}")
+    plain = not (options.round_robin or options.task or options.leaderboard or options.compare or options.best_response)
+    if not plain and (options.report or options.luck):
+        raise ValueError(f"{'--report' if options.report else '--luck'} goes with a match only")
     if options.compare:
         return _compare
     if options.leaderboard:
@@ -109,9 +114,18 @@ def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
 
 
 def _match(options: argparse.Namespace) -> int:
+    if options.luck and options.report:
+        raise ValueError("--luck and --report watch a match each in its own way: ask for one at a time")
     played = _play(options, options.agents)
+    summary = played.result.summary()
     print(played.result.text())
-    _write_json(options, played.result.summary())
+    if options.luck:
+        from agents.luck import adjust, text
+
+        found = adjust(played.result, played.notes["luck"])
+        summary["luck_taken_out"] = [one.summary() for one in found]
+        print(text(found))
+    _write_json(options, summary)
     if options.report:
         from auction_env.report import report
         from auction_env.results import write_file
@@ -232,9 +246,13 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _play(options: argparse.Namespace, agents: list[str]) -> Played:
     """Play a match of the agents named."""
-    from auction_env.behaviour import BehaviourNotes
     from auction_env.tournament import Plan, play
 
+    notes: Any = None
+    if options.luck:
+        from agents.luck import LuckNotes as notes  # noqa: N813
+    elif options.report:
+        from auction_env.behaviour import BehaviourNotes as notes  # noqa: N813
     game, settings = _table(options, agents, len(agents))
     with _bar() as progress:
         return play(
@@ -249,8 +267,8 @@ def _play(options: argparse.Namespace, agents: list[str]) -> Played:
                 seatings=options.seatings,
                 part_tables=options.part,
                 time_limit=options.time_limit,
-                notes=BehaviourNotes if options.report else None,
-                noted_deals=REPORT_DEALS,
+                notes=notes,
+                noted_deals=EVERY_DEAL if options.luck else REPORT_DEALS,
             ),
             workers=_workers(options),
             state=options.state,

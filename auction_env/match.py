@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from itertools import permutations
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,11 +27,23 @@ PARTS = 16  # that a match has at least, if its parts are not too small then
 _CHANCE, _SEATING, _IMAGINING = 0xC4A9CE, 0x5EA7, 0x1DEA  # streams of a seed
 
 
+class Decisions(NamedTuple):
+    """Decisions made at once, one at each of some tables of a part; whoever sees this sees all cards."""
+
+    tables: np.ndarray  # int64[B]: table d * seatings + s plays deck d of the part in seating s
+    states: np.ndarray  # STATE[B], before the decisions
+    seats: np.ndarray  # int8[B]
+    observations: np.ndarray  # float32[B, size], of these seats
+    masks: np.ndarray  # int8[B, actions]
+    actions: np.ndarray  # int64[B]
+    groups: np.ndarray  # int64[B]: the agent that chose each
+
+
 class Watcher(Protocol):
     """Is told what happens at the tables, with everything in view: for reports, never for agents."""
 
-    def decided(self, states: np.ndarray, actions: np.ndarray, groups: np.ndarray) -> None:
-        """Decisions: rows of STATE before them, the actions, and the number of the agent that chose each."""
+    def decided(self, decisions: Decisions) -> None:
+        """Decisions, as they are made."""
         ...
 
     def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
@@ -318,16 +330,17 @@ def _play_tables(
                 rng,
                 **({} if time_limit is None else {"time_limit": time_limit}),
             )
-        before = batch.states[rows] if watcher else None
+        before = None
+        if watcher is not None:
+            seen = out.seats[rows], out.observations[rows], out.masks[rows]
+            before = Decisions(rows, batch.states[rows], *seen, actions[rows], who)
+            watcher.decided(before)
         batch.step(actions[rows], rows)
         ended = out.deal_over[rows]
         over = rows[ended]
-        if watcher is not None and before is not None:
-            watcher.decided(before, actions[rows], who)
-            if ended.any():
-                watcher.ended(
-                    _finals(game, before[ended], actions[over]), agent_at[over], first_deck + over // schedule.seatings
-                )
+        if watcher is not None and before is not None and len(over):
+            finals = _finals(game, before.states[ended], actions[over])
+            watcher.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
         net[over] += out.net[over].astype(np.int64)
         rows = rows[~(ended & out.match_over[rows])]
     return net

@@ -65,7 +65,8 @@ class Plan:
         part_tables: see ``auction_env.match.Schedule``.
         first_apart: the first agent counts as another than its like at other places, see ``number_groups``.
         time_limit: seconds a decision may take, on average over those asked at once.
-        notes: makes what watches a part; None: nobody does.
+        notes: makes what watches a part, of the game, its settings, the agents, and the part's number of tables; None:
+            nobody does.
         noted_deals: parts are watched until so many deals have been.
 
     Raises:
@@ -83,7 +84,7 @@ class Plan:
     part_tables: int | None = None
     first_apart: bool = False
     time_limit: float | None = None
-    notes: Callable[[Game, Any, int], Notes] | None = None
+    notes: Callable[[Game, Any, Sequence[Player], int], Notes] | None = None
     noted_deals: int = 0
 
     def __post_init__(self) -> None:
@@ -107,7 +108,7 @@ class Plan:
         """Play one part: its results as ``net``, and what was noted."""
         watcher = None
         if self.notes is not None and part * self.schedule.part_decks * self.schedule.seatings < self.noted_deals:
-            watcher = self.notes(self.game, self.settings, len(players))
+            watcher = self.notes(self.game, self.settings, players, self.schedule.part_deals(part))
         net = self.schedule.play(part, players, watcher, self.time_limit)
         return {"net": net, **(watcher.arrays() if watcher else {})}
 
@@ -128,7 +129,7 @@ class Plan:
             "seatings": self.schedule.seatings,
             "part_decks": self.schedule.part_decks,
             "first_apart": self.first_apart,
-            "noted_deals": self.noted_deals if self.notes else 0,
+            "noted": [getattr(self.notes, "__name__", "notes"), self.noted_deals] if self.notes else None,
         }
 
     def __getstate__(self) -> dict[str, Any]:  # a module does not travel to another process; its name does

@@ -306,10 +306,12 @@ def test_watchers_are_told_every_decision_and_the_table_as_each_deal_ended(game)
         def __init__(self):
             self.decisions, self.net, self.seen = 0, [], set()
 
-        def decided(self, states, actions, groups):
-            assert (states["to_act"] >= 0).all() and len(states) == len(actions) == len(groups)
-            self.decisions += len(states)
-            self.seen |= set(groups.tolist())
+        def decided(self, decisions):
+            assert (decisions.states["to_act"] == decisions.seats).all() and (decisions.seats >= 0).all()
+            assert (np.take_along_axis(decisions.masks, decisions.actions[:, None], 1) == 1).all()
+            assert len({len(part) for part in decisions}) == 1
+            self.decisions += len(decisions.tables)
+            self.seen |= set(decisions.groups.tolist())
 
         def ended(self, finals, groups, decks):
             assert (finals["to_act"] < 0).all() and sorted(set(groups.ravel())) == [0, 1]

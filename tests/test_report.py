@@ -129,8 +129,8 @@ def test_measures_are_means_by_agent_with_intervals_over_decks():
 def test_facts_of_a_match_agree_with_its_result(game):
     """Chips, choices and deals counted from what the watcher saw are those of the match."""
     settings = make_settings(game, {"num_players": 3})
-    notes = BehaviourNotes(game, settings, 2)
     line = [agents.make("rules", game, settings), *[agents.make("random", game, settings)] * 2]
+    notes = BehaviourNotes(game, settings, line[:2], 300)
     result = play_match(game, settings, line, 300, seed=5, watcher=notes)
     kept = notes.arrays()
     states = kept["finals"].view(game.STATE).reshape(-1)
@@ -167,8 +167,8 @@ def test_the_page_is_whole_and_needs_no_other_file(game):
 def test_names_are_text_in_the_page_and_other_games_have_a_page_too():
     game = get_game(kuhn)
     settings = kuhn.Settings()
-    notes = BehaviourNotes(game, settings, 2)
     line = [agents.make("random", game, settings), agents.make("random", game, settings)]
+    notes = BehaviourNotes(game, settings, line, 60)
     line[0].name = "<script>alert(1)</script>"
     result = play_match(game, settings, line, 60, watcher=notes)
     page = report(game, settings, result, notes.arrays())

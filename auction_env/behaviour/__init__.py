@@ -16,6 +16,8 @@ import numpy as np
 
 from auction_env.games.cards import mask_of
 from auction_env.games.contract import Game
+from auction_env.match import Decisions
+from auction_env.players import Player
 from auction_env.results import Z_95, Estimate
 
 CARD_BITS = np.array([mask_of([card]) for card in range(52)], np.uint64)  # each card as a card set
@@ -176,15 +178,15 @@ def choices_of(game: Game, settings: Any, counts: np.ndarray) -> list[Choices]:
 class BehaviourNotes:
     """Watches a part of a match and keeps what the facts are read from (``auction_env.tournament.Notes``)."""
 
-    def __init__(self, game: Game, settings: Any, agents: int) -> None:
-        self.counts = np.zeros((agents, len(game.PHASES), len(game.action_names(settings))), np.int64)
+    def __init__(self, game: Game, settings: Any, players: Sequence[Player], tables: int) -> None:
+        self.counts = np.zeros((len(players), len(game.PHASES), len(game.action_names(settings))), np.int64)
         self.finals: list[np.ndarray] = []
         self.seated: list[np.ndarray] = []
         self.decks: list[np.ndarray] = []
 
-    def decided(self, states: np.ndarray, actions: np.ndarray, groups: np.ndarray) -> None:
+    def decided(self, decisions: Decisions) -> None:
         """See Watcher."""
-        np.add.at(self.counts, (groups, states["phase"], actions), 1)
+        np.add.at(self.counts, (decisions.groups, decisions.states["phase"], decisions.actions), 1)
 
     def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
         """See Watcher."""
