@@ -63,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--seats", type=int, help="seats at the table, where the agents do not say it")
     add("--decisions", type=int, default=2_000_000, help="of a best response's learner (default: %(default)s)")
     add("--report", metavar="FILE", type=Path, help="write a page with the agents' behaviour in pictures: out.html")
-    add("--luck", action="store_true", help="take luck out of the estimates (AIVAT): unbiased, less variance, much slower")
+    add(
+        "--luck",
+        action="store_true",
+        help="take luck out of the estimates (AIVAT): unbiased, less variance, much slower",
+    )
     add("--game", help="name of the game (default: that of the first run named, or auction_poker)")
     add(
         "--set",
@@ -250,9 +254,13 @@ def _play(options: argparse.Namespace, agents: list[str]) -> Played:
 
     notes: Any = None
     if options.luck:
-        from agents.luck import LuckNotes as notes  # noqa: N813
+        from agents.luck import LuckNotes
+
+        notes = LuckNotes
     elif options.report:
-        from auction_env.behaviour import BehaviourNotes as notes  # noqa: N813
+        from auction_env.behaviour import BehaviourNotes
+
+        notes = BehaviourNotes
     game, settings = _table(options, agents, len(agents))
     with _bar() as progress:
         return play(

@@ -3,8 +3,8 @@
 After Burch, Schmid, Moravcik, Morrill and Bowling, "AIVAT: a new variance reduction technique for agent evaluation in
 imperfect information games" (2018). Two terms, both of expectation zero whatever the playouts are like:
 
-- *choices*: where an agent tells its probabilities, the value of the action that it drew less the mean over all actions
-  by their probabilities. Values are chips at the end of playouts, from the true table, by a reference policy.
+- *choices*: where an agent tells its probabilities, the value of the action that it drew less the mean over them all.
+  Values are chips at the end of playouts, from the true table, by a reference policy in all seats.
 - *deal*: the value of the seat as the cards are dealt, less the mean over the seats. Over all seatings of a deck it adds
   up to nothing: there it is the duplicate play that has taken the luck out; it helps where decks are not replayed.
 

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import agents
+import evaluate
 from agents.contents import content_digest
+from auction_env import tasks
 from auction_env.games import get_game
 from auction_env.games.contract import make_settings
 from auction_env.players import PlayerError
@@ -141,7 +144,20 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_command_line_says_what_is_wrong(tmp_path):
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """The command line in this process: its exit status and what it printed."""
+    monkeypatch.chdir(ROOT)
+
+    def call(*arguments):
+        status = evaluate.main(list(arguments))
+        out, err = capsys.readouterr()
+        return SimpleNamespace(returncode=status, stdout=out, stderr=err)
+
+    return call
+
+
+def test_the_command_line_says_what_is_wrong(tmp_path, run):
     for arguments, words in (
         ((), "name the agents, one for each seat"),
         (("random", "random", "--seed", "-1"), "seed is -1"),
@@ -153,7 +169,7 @@ def test_the_command_line_says_what_is_wrong(tmp_path):
         (("random", "random", "--workers", "0"), "workers is 0"),
         (("random", "random", "--json", str(tmp_path / "no" / "file")), "there is no folder"),
     ):
-        found = command(*arguments)
+        found = run(*arguments)
         assert found.returncode == 2 and words in found.stderr, found.stderr
         assert "Traceback" not in found.stderr
 
@@ -179,3 +195,48 @@ def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
     assert command(*line, str(tmp_path / "b"), "--workers", "1").returncode == 0
     first, second = (json.loads((tmp_path / name).read_text()) for name in "ab")
     assert first == second and first["deals"] == 40_000
+
+
+def test_modes_of_the_command_line(tmp_path, run):
+    """Round robin, task, comparison, report, best response: each once, small; and what each refuses."""
+    pytest.importorskip("openskill")
+    quick = ("--deals", "120", "--workers", "1")
+    found = run("--round-robin", "random", "rules", "rules:tight", "--seats", "2", *quick)
+    assert found.returncode == 0 and "The chips are the truth" in found.stdout, found.stderr
+    small = tmp_path / "small.yaml"
+    small.write_text(
+        "{name: small, game: auction_poker, version: 0, settings: {num_players: 2}, opponents: [random], "
+        "deals: 200, seed: 5}"
+    )
+    for agent in ("random", "rules"):
+        found = run("--task", str(small), agent, "--json", str(tmp_path / f"{agent}.json"))
+        assert found.returncode == 0 and "## small" in found.stdout, found.stderr
+    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "random.json"))
+    assert found.returncode == 0 and "rules is better" in found.stdout, found.stderr
+    assert run("random", "random", "--json", str(tmp_path / "other.json"), *quick).returncode == 0
+    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "other.json"))
+    assert found.returncode == 2 and "different tasks" in found.stderr
+    found = run("rules", "random", "--report", str(tmp_path / "out.html"), *quick)
+    assert found.returncode == 0 and (tmp_path / "out.html").read_text().count("<svg") > 8, found.stderr
+    for arguments, words in (
+        (("--task", "auction_poker-4p-v9", "random"), "did you mean 'auction_poker-4p-v0'"),
+        (("--task", "auction_poker-4p-v0"), "name the agents to measure"),
+        (("--task", str(small), "nobody"), "no agent 'nobody'"),
+        (("--compare", "one.json"), "takes two files"),
+        (("--best-response", "random", "random"), "takes one agent"),
+        (("--round-robin", "random", "rules", "--luck"), "--luck goes with a match only"),
+        (("random", "random", "--luck", "--report", str(tmp_path / "o")), "ask for one at a time"),
+    ):
+        found = run(*arguments)
+        assert found.returncode == 2 and words in found.stderr and "Traceback" not in found.stderr, found.stderr
+    assert run("--task", "list").stdout.split() == tasks.available()
+
+
+@pytest.mark.slow
+def test_best_response_from_the_command_line_keeps_an_agent_that_can_be_played(tmp_path):
+    run = str(tmp_path / "response")
+    line = ("--best-response", "random", "--seats", "2", "--decisions", "200000", "--deals", "2000", "--state", run)
+    found = command(*line)
+    assert found.returncode == 0 and "random is exploitable by at least" in found.stdout, found.stderr
+    again = command(f"ppo:{run}?greedy", "random", "--deals", "2000")
+    assert again.returncode == 0, again.stderr
