@@ -35,10 +35,10 @@ POLICIES = ("rules", "random")
 def playout_kernel(game: Any, scripted: bool) -> Any:
     """Compiled loop that tries actions in worlds; ``scripted``: by the game's policy, else by random legal play.
 
-    Its arguments: ``states``, rows as their seats may imagine them; ``seeds``, uint64, of each row's worlds; ``worlds``,
-    int64, how many more for each row; ``actions``, int64[B, k], tried where ``alive``, bool[B, k]; ``totals``,
-    float64[B, k], to which each seat's net chips are added; ``style``, ``ints``, ``floats``, see ``agents.policies``;
-    ``spare``, two states to work in, with the same memory and that of ``states`` as words of 64 bits.
+    Its arguments: ``states``, rows as their seats may imagine them; ``words``, their memory in words of 64 bits;
+    ``seeds``, uint64, of each row's worlds; ``worlds``, int64, how many more for each row; ``actions``, int64[B, k],
+    tried where ``alive``, bool[B, k]; ``totals``, float64[B, k], to which the seat's net chips are added; ``style``,
+    ``ints``, ``floats``, see ``agents.policies``; ``spare``, two states to work in, and ``spare_words``, their memory.
     """
     legal, act, resample, seed_generator, draw_below = (
         game.legal,
@@ -126,6 +126,8 @@ class MonteCarloAgent(StateAgent):
         self._spare = np.zeros(2, game.STATE)
         self.rollouts, self.milliseconds, self.temperature = rollouts, milliseconds, temperature
         self.seed(seed)
+        none = np.zeros(0, np.int64)  # compiles: limits of time count play alone
+        self._play(np.zeros(0, game.STATE), none[:, None], none[:, None] > 0, none[:, None] * 1.0, none, none)
 
     def seed(self, seed: int) -> None:
         """See Agent."""
@@ -184,7 +186,7 @@ class MonteCarloAgent(StateAgent):
         worlds: np.ndarray,
     ) -> None:
         """Try the actions that are alive in some more worlds of each row."""
-        words = states.view(np.uint64).reshape(len(states), -1)
+        words = states.view(np.uint64).reshape(len(states), states.itemsize // 8)
         seeds = self.rng.integers(0, 2**64, len(states), np.uint64)
         spare_words = self._spare.view(np.uint64).reshape(2, -1)
         self._play_out(
@@ -224,7 +226,7 @@ def _number(name: str, text: str, least: float) -> float:
 
 
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MonteCarloAgent:
-    """``montecarlo``, or with options: ``montecarlo:rollouts=500,policy=random``, ``montecarlo:ms=50,temperature=0.2``."""
+    """``montecarlo``, or with options as in ``montecarlo:rollouts=500,policy=random,temperature=0.2``."""
     options: dict[str, Any] = {}
     for part in argument.split(",") if argument else ():
         name, _, text = part.partition("=")

@@ -19,6 +19,7 @@ class RulesAgent(StateAgent):
         self._style = np.array(style)
         self._work = work_arrays()
         self.seed(seed)
+        self.act_states(np.zeros(0, game.STATE), np.zeros((0, 0), np.int8))  # compiles: limits of time count play alone
 
     def seed(self, seed: int) -> None:
         """See Agent."""

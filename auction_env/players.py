@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import time
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +21,9 @@ class Player(Protocol):
     A player with a method ``act_states(states, masks)`` is asked by that instead: it gets rows of the game's STATE, one
     for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
     the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.
+
+    A player with a method ``delegate(number)`` leaves its decisions to others: it gives pairs of a player and the rows,
+    of ``number``, at which this one chooses.
     """
 
     name: str
@@ -56,11 +60,35 @@ def choose(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """What a player chooses, unchecked; see ``ask``."""
-    act_states = getattr(player, "act_states", None)
-    if act_states is None:
-        return player.act_batch(observations, masks)
-    words = rng.integers(0, 2**64, len(masks), np.uint64)
-    return act_states(imagine(game, states, seats, words), masks)
+    return _timed_choice(player, game, states, seats, observations, masks, rng)[0]
+
+
+def _timed_choice(
+    player: Any,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, float]:
+    """What a player chooses, and the seconds that it took itself."""
+    if hasattr(player, "delegate"):
+        actions, seconds = np.full(len(masks), -1, np.int64), 0.0
+        for part, rows in player.delegate(len(masks)):
+            given = (states[rows], seats[rows], observations[rows], masks[rows])
+            actions[rows], taken = _timed_choice(part, game, *given, rng)
+            seconds += taken
+        return actions, seconds
+    if hasattr(player, "act_states"):
+        words = rng.integers(0, 2**64, len(masks), np.uint64)
+        imagined = imagine(game, states, seats, words)
+        begun = time.perf_counter()
+        actions = player.act_states(imagined, masks)
+    else:
+        begun = time.perf_counter()
+        actions = player.act_batch(observations, masks)
+    return actions, time.perf_counter() - begun
 
 
 def ask(
@@ -71,6 +99,8 @@ def ask(
     observations: np.ndarray,
     masks: np.ndarray,
     rng: np.random.Generator,
+    *,
+    time_limit: float | None = None,
 ) -> np.ndarray:
     """A player's actions at some tables, checked.
 
@@ -82,17 +112,23 @@ def ask(
         observations: float32[B, size], of these seats.
         masks: int8[B, actions].
         rng: chance of what is drawn anew for a player that asks for states.
+        time_limit: seconds that it may take for a decision, on average over those asked for here; None: no limit.
 
     Returns:
         int64[B], each legal.
 
     Raises:
-        PlayerError: the player failed or chose an illegal action; the message names it.
+        PlayerError: the player failed, took too long or chose an illegal action; the message names it.
     """
     try:
-        actions = np.asarray(choose(player, game, states, seats, observations, masks, rng))
+        chosen, seconds = _timed_choice(player, game, states, seats, observations, masks, rng)
+        actions = np.asarray(chosen)
     except Exception as error:
         raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
+    if time_limit is not None and seconds > time_limit * len(masks):
+        raise PlayerError(
+            f"agent {player.name} is too slow: {seconds / len(masks):.3g} s a decision, the limit is {time_limit:g} s"
+        )
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise PlayerError(
             f"agent {player.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat"

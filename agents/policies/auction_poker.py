@@ -58,7 +58,7 @@ APPETITE, BID_NOISE, DENIAL, BET_EDGE, BLUFF, CALL_EDGE, BOTH_EDGE, WORLDS = ran
 # both edge: declares both when that wins this many times as much as one way
 # worlds: drawn for a decision
 STYLES = {
-    "balanced": (1.0, 0.3, 0.6, 1.15, 0.05, 1.0, 1.0, 16.0),
+    "balanced": (1.1, 0.2, 0.6, 1.15, 0.05, 1.0, 1.0, 16.0),
     "tight": (0.6, 0.3, 0.6, 1.4, 0.02, 1.5, 1.1, 16.0),
     "loose": (1.6, 0.6, 0.6, 1.15, 0.08, 0.5, 0.9, 16.0),
     "aggressive": (1.3, 0.3, 0.8, 0.8, 0.2, 0.8, 0.9, 16.0),
