@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
-AGENTS ?= rules:tight rules:loose rules:aggressive
+AGENTS ?= rules rules:tight rules:loose rules:aggressive montecarlo:rollouts=100
 .PHONY: help setup train learning leaderboard bench test test-all lint clean
 .DEFAULT_GOAL := help
 
@@ -31,7 +31,7 @@ test-all: setup lint  ## the slow ones too
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
-leaderboard: setup  ## play the shipped agents and AGENTS at all standing benchmarks and rewrite LEADERBOARD.md
+leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 20 minutes
 	$(PY) evaluate.py $(AGENTS) --leaderboard LEADERBOARD.md --state runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine

@@ -216,9 +216,9 @@ def _task(options: argparse.Namespace) -> int:
 def _leaderboard(options: argparse.Namespace) -> int:
     import agents
     from auction_env.results import write_file
-    from auction_env.tasks import available, leaderboard, load_task, play_board
+    from auction_env.tasks import available, leaderboard, load_task, play_board, shipped_entries
 
-    entries = list(dict.fromkeys([*agents.available(), *options.agents]))
+    entries = shipped_entries(list(agents.available()), options.agents)
     boards = []
     for name in available():
         print(name, file=sys.stderr)

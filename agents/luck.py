@@ -5,8 +5,8 @@ imperfect information games" (2018). Two terms, both of expectation zero whateve
 
 - *choices*: where an agent tells its probabilities, the value of the action that it drew less the mean over them all.
   Values are chips at the end of playouts, from the true table, by a reference policy in all seats.
-- *deal*: the value of the seat as the cards are dealt, less the mean over the seats. Over all seatings of a deck it adds
-  up to nothing: there it is the duplicate play that has taken the luck out; it helps where decks are not replayed.
+- *deal*: the value of the seat as the cards are dealt, less the mean over the seats. Over all seatings of a deck its
+  sum is nothing: duplicate play has taken that luck out already; it helps where decks are not replayed.
 
 Each term is weighted by regression over the decks of the other half, so that a useless one does little harm.
 """

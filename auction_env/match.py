@@ -328,7 +328,7 @@ def _play_tables(
                 out.observations[chosen],
                 out.masks[chosen],
                 rng,
-                **({} if time_limit is None else {"time_limit": time_limit}),
+                time_limit=time_limit,
             )
         before = None
         if watcher is not None:

@@ -134,7 +134,7 @@ class RoundRobin:
                 "The chips are the truth; the rest summarise them. rating: Plackett-Luce by openskill, from the order "
                 "of finish at each table, mu ± 2 sigma of its own model.",
                 note,
-                "illegal actions: 0, errors: 0",
+                "illegal actions: 0, errors: 0, timeouts: 0",
                 f"{self.game}: {settings}",
                 f"seed {self.seed}, digest {self.digest}",
             ]

@@ -220,7 +220,7 @@ class MatchResult:
                 columns(heads, rows),
                 *self._pair_lines(),
                 "less variance: how many times as many independent deals would give the same interval",
-                "illegal actions: 0, errors: 0",
+                "illegal actions: 0, errors: 0, timeouts: 0",
                 f"{self.game}-v{self.version}: {shown}",
                 f"seed {self.seed}, digest {self.digest}, task {digest_of(self.task)}",
             ]

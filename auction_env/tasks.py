@@ -222,6 +222,12 @@ def play_board(
     return Board(task, sorted(results, key=lambda result: -result.agent(0).mean), skipped)
 
 
+def shipped_entries(shipped: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Who plays for a leaderboard: the agents named, and every shipped one that none of them is a form of."""
+    forms = {agent.partition(":")[0] for agent in named}
+    return [*(agent for agent in shipped if agent not in forms), *dict.fromkeys(named)]
+
+
 def leaderboard(boards: Sequence[Board], command: str) -> str:
     """All tables as one Markdown page."""
     head = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import permutations
 
 import numpy as np
@@ -129,6 +130,21 @@ def test_agents_that_misbehave_are_named_and_lose_the_run(game, behaviour, messa
     settings = make_settings(game, {"num_players": 2})
     with pytest.raises(PlayerError, match=message):
         play_match(game, settings, [First(), Bad()], 20)
+
+
+def test_agents_that_are_too_slow_lose_the_run():
+    class Slow(First):
+        name = "slow"
+
+        def act_batch(self, observations, masks):
+            time.sleep(0.01 * len(masks))
+            return super().act_batch(observations, masks)
+
+    game = get_game("auction_poker")
+    settings = make_settings(game, {"num_players": 2})
+    with pytest.raises(PlayerError, match="agent slow is too slow"):
+        play_match(game, settings, [First(), Slow()], 4, time_limit=1e-3)
+    assert play_match(game, settings, [First(), First()], 4, time_limit=10).deals == 4
 
 
 def test_agents_see_only_the_decision_part(game):

@@ -117,3 +117,10 @@ def test_digests_of_tasks_change_with_every_key():
     digests = {dataclasses.replace(SMALL, **{key: value}).digest for key, value in changes.items()} | {SMALL.digest}
     assert len(digests) == 1 + len(changes)
     assert json.loads(json.dumps(dataclasses.asdict(SMALL)))["deals"] == 60
+
+
+def test_forms_of_an_agent_stand_for_it_on_a_leaderboard():
+    found = tasks.shipped_entries(
+        ["random", "rules", "slow"], ["rules:tight", "slow:little", "rules:tight", "./bot.py"]
+    )
+    assert found == ["random", "rules:tight", "slow:little", "./bot.py"]
