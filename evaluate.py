@@ -85,7 +85,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
     add("--workers", type=int, help="processes (default: one for each core); the result is the same")
     add(
-        "--state", "--resume", metavar="DIR", type=Path, help="keep finished parts in this folder, and go on from there"
+        "--state",
+        "--resume",
+        metavar="DIR",
+        type=Path,
+        help="keep finished parts in this folder, and go on from there; the policy of a best response",
     )
     add("--part", type=int, metavar="TABLES", help="tables in a part: fewer for slow agents (part of what is played)")
     return parser
@@ -234,7 +238,8 @@ def _leaderboard(options: argparse.Namespace) -> int:
                     progress=progress,
                 )
             )
-    write_file(options.leaderboard, leaderboard(boards, "make leaderboard"))
+    command = f"make leaderboard AGENTS='{' '.join(options.agents)}'"
+    write_file(options.leaderboard, leaderboard(boards, command))
     print(f"wrote {options.leaderboard}")
     return 0
 

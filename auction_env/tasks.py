@@ -233,10 +233,11 @@ def leaderboard(boards: Sequence[Board], command: str) -> str:
     head = [
         "# Leaderboard",
         "",
-        f"Written by `{command}`; the tasks are in `configs/benchmarks/`. Each agent is measured alone at a table",
-        "of the task's opponents, every deck through all seatings. ± is half a 95 % interval over decks. An agent is",
-        "ahead of the next only where the interval of their difference, taken deck by deck, lies above zero. Numbers",
-        "of different task digests cannot be compared.",
+        f"Written by `{command}`.",
+        "The tasks are in `configs/benchmarks/`. Each agent is measured alone at a table of the task's opponents, each",
+        "deck through all seatings. ± is half a 95 % interval over decks. An agent is ahead of the next only where",
+        "the interval of their difference, taken deck by deck, lies above zero. Numbers of different task digests",
+        "cannot be compared.",
         "",
     ]
     return "\n".join(head) + "\n" + "\n".join(board.text() for board in boards)

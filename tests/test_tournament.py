@@ -175,22 +175,33 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
 
 
 def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
-    """Killed without warning while two processes play; the same command then ends as one never stopped."""
+    """Ctrl-C, then a kill without warning, while two processes play; then it ends as one never stopped."""
     line = ["random", "random", "--deals", "40000", "--part", "500", "--workers", "2", "--json"]
     state = tmp_path / "state"
-    killed = subprocess.Popen(
-        [sys.executable, "evaluate.py", *line, str(tmp_path / "a"), "--state", str(state)],
-        cwd=ROOT,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    until = time.monotonic() + 120
-    while len(list(state.glob("part_*.npz"))) < 3 and time.monotonic() < until:
-        time.sleep(0.02)
-    os.killpg(killed.pid, signal.SIGKILL)
-    assert killed.wait() == -signal.SIGKILL and not (tmp_path / "a").exists()
-    assert 3 <= len(list(state.glob("part_*.npz"))) < 80
+
+    def parts():
+        return len(list(state.glob("part_*.npz")))
+
+    def stop(number, with_parts):
+        process = subprocess.Popen(
+            [sys.executable, "evaluate.py", *line, str(tmp_path / "a"), "--state", str(state)],
+            cwd=ROOT,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        until = time.monotonic() + 120
+        while parts() < with_parts and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(process.pid, number)
+        error = process.communicate(timeout=60)[1]
+        assert not (tmp_path / "a").exists() and with_parts <= parts() < 80
+        return process.returncode, error
+
+    status, error = stop(signal.SIGINT, 3)
+    assert status == 130 and f"the same command goes on from {state}" in error and "Traceback" not in error
+    assert stop(signal.SIGKILL, parts() + 3)[0] == -signal.SIGKILL
     assert command(*line, str(tmp_path / "a"), "--state", str(state)).returncode == 0
     assert command(*line, str(tmp_path / "b"), "--workers", "1").returncode == 0
     first, second = (json.loads((tmp_path / name).read_text()) for name in "ab")
