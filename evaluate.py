@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from auction_env.tournament import Played
 
+DEALS = 30_000
 EVERY_DEAL = 1 << 60
+FIXED_BY_TASKS = ("deals", "seed", "set", "game", "seats", "seatings", "part", "time_limit")
 REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
 
 
@@ -76,8 +78,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="key=value",
         help="a setting of the game (default: those of the first run named)",
     )
-    add("--deals", type=int, default=30_000, help="tables played in all, at least (default: %(default)s)")
-    add("--seed", type=int, default=0, help="seed of the decks and agents (default: %(default)s)")
+    add("--deals", type=int, help=f"tables played in all, at least (default: {DEALS})")
+    add("--seed", type=int, help="seed of the decks and agents (default: 0)")
     add(
         "--seatings", type=_seatings, help="of each deck: at most so many, 'all', or 1: independent deals (default: 24)"
     )
@@ -108,6 +110,13 @@ def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
     plain = not (options.round_robin or options.task or options.leaderboard or options.compare or options.best_response)
     if not plain and (options.report or options.luck):
         raise ValueError(f"{'--report' if options.report else '--luck'} goes with a match only")
+    if options.task or options.leaderboard:
+        given = [name for name in FIXED_BY_TASKS if getattr(options, name) not in (None, [])]
+        if given:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise ValueError(f"a task fixes what is played: leave out {names}, or play a match")
+    options.deals = DEALS if options.deals is None else options.deals
+    options.seed = options.seed or 0
     if options.compare:
         return _compare
     if options.leaderboard:

@@ -233,6 +233,7 @@ def test_modes_of_the_command_line(tmp_path, run):
         (("--task", "auction_poker-4p-v9", "random"), "did you mean 'auction_poker-4p-v0'"),
         (("--task", "auction_poker-4p-v0"), "name the agents to measure"),
         (("--task", str(small), "nobody"), "no agent 'nobody'"),
+        (("--task", str(small), "random", "--seed", "1", "--set", "max_bid=2"), "leave out --seed, --set"),
         (("--compare", "one.json"), "takes two files"),
         (("--best-response", "random", "random"), "takes one agent"),
         (("--round-robin", "random", "rules", "--luck"), "--luck goes with a match only"),
