@@ -1,4 +1,4 @@
-"""Agents: legal everywhere, blind to what is hidden, repeatable, as strong as their page says; plug-ins of all kinds."""
+"""Agents: legal everywhere, blind to what is hidden, repeatable, as strong as their page says; plug-ins of any kind."""
 
 from __future__ import annotations
 
