@@ -24,7 +24,7 @@ from agents.policies import owner_of, policy_of, work_arrays
 from agents.rules import style_of
 from auction_env.games import cards
 from auction_env.games.contract import Game
-from auction_env.kernel import kernel
+from auction_env.kernel import inner, kernel
 
 ROLLOUTS = 1000
 PASS_WORLDS = 4  # played for each action before a time limit is looked at again
@@ -50,11 +50,11 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
     policy = policy_of(game) if scripted else None
     if policy is None:
 
-        @kernel(owner=owner_of(game))
+        @inner
         def choose(s: Any, style: Any, ints: Any, floats: Any) -> Any:
             return ints[draw_below(s, legal(s, ints))]
 
-        @kernel(owner=owner_of(game))
+        @inner
         def redraw_pending(s: Any, me: Any, style: Any, ints: Any, floats: Any) -> None:
             pass
 

@@ -21,7 +21,7 @@ from auction_env.batch import Batch
 from auction_env.games.contract import make_settings
 from auction_env.match import play_match
 from auction_env.players import choose
-from benchmarks.measure import ROOT, machine
+from benchmarks.measure import ROOT, machine, three_digits
 
 RESULTS = ROOT / "benchmarks" / "results" / "agents.json"
 PAGE = ROOT / "docs" / "agents.md"
@@ -62,7 +62,7 @@ def strengths(scale: float) -> list[dict[str, Any]]:
         for seats, deals in SEARCH_DEALS[game].items():
             found.append(pairing(game, seats, SEARCH, "rules", int(deals * scale)))
         for style in STYLES:
-            found.append(pairing(game, 4, style, "rules", int(QUICK_DEALS[game][4] * scale)))
+            found.append(pairing(game, 4, style, "rules", int(counts[4] * scale)))
     return found
 
 
@@ -112,7 +112,7 @@ def tables(report: dict[str, Any]) -> str:
         )
     lines += ["", "| game | agent | decisions per second |", "| --- | --- | --- |"]
     lines += [
-        f"| {get_game(row['game']).TITLE} | `{row['agent']}` | {float(f'{row["per_second"]:.2g}'):,.0f} |"
+        f"| {get_game(row['game']).TITLE} | `{row['agent']}` | {three_digits(row['per_second']):,.0f} |"
         for row in report["speeds"]
     ]
     return "\n".join(lines)

@@ -334,6 +334,3 @@ def _choose_bet(s: Any, style: Any, share: Any) -> Any:
     if strong and s.level <= s.max_raises:
         return RAISE
     return CALL if share * (s.pot + owed) >= style[CALL_EDGE] * owed else FOLD
-
-
-assert BET + 1 == DECLARE
