@@ -7,7 +7,8 @@ JOBS ?= 2
 SEEDS ?= 5
 LOWEST := .venv-lowest
 LOWEST_TESTS := $(addprefix tests/test_,single.py vector.py parallel.py aec.py sb3.py render.py learning.py)
-.PHONY: help setup train learning bench docs test test-lowest test-all lint clean
+AGENTS ?= rules rules:tight rules:loose rules:aggressive montecarlo:rollouts=100
+.PHONY: help setup train learning leaderboard bench docs test test-lowest test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -17,7 +18,7 @@ setup: $(VENV)/.ready  ## a virtual environment with everything in it
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,dev,docs,examples]'
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,evaluate,dev,docs,examples]'
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
@@ -41,6 +42,9 @@ test-all: setup lint test-lowest  ## the slow ones too, and the lowest versions 
 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
+
+leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 20 minutes
+	$(PY) evaluate.py $(AGENTS) --leaderboard LEADERBOARD.md --state runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[bench]' \

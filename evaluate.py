@@ -1,63 +1,335 @@
 """Play agents against each other: ``python evaluate.py ppo:runs/auction_poker random random --deals 30000``.
 
-Each deck is played through all seat rotations; chips per deal come with 95 % intervals. Agents sample their moves.
+Each deck is played through all distinct seatings; chips per deal come with 95 % intervals. Agents sample their moves.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from auction_env.tournament import Played
+
+DEALS = 30_000
+EVERY_DEAL = 1 << 60
+FIXED_BY_TASKS = ("deals", "seed", "set", "game", "seats", "seatings", "part", "time_limit")
+REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments."""
+    """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments, 130 for Ctrl-C."""
+    options = _parser().parse_args(arguments)
+
+    from agents.learning import share_cores
+
+    share_cores()
+    from auction_env.players import PlayerError
+
+    try:
+        return _mode(options)(options)
+    except ValueError as error:  # of arguments, settings, agents, files
+        print(f"evaluate.py: {error}", file=sys.stderr)
+        return 2
+    except PlayerError as error:
+        print(f"evaluate.py: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        kept = (
+            f"; the same command goes on from {options.state}" if options.state else " (--state keeps what is played)"
+        )
+        print(f"\nevaluate.py: stopped{kept}", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("agents", nargs="+", help="one for each seat, such as: random, ppo:runs/x, ppo:runs/x?greedy")
-    parser.add_argument("--game", help="name of the game (default: that of the first run named, or auction_poker)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("agents", nargs="*", help="one for each seat, such as: random, ppo:runs/x, ppo:runs/x?greedy")
+    modes = parser.add_argument_group("instead of a match (see docs/evaluation.md)").add_mutually_exclusive_group()
+    mode = modes.add_argument
+    mode("--round-robin", action="store_true", help="all line-ups of the agents at --seats seats, with ratings")
+    mode("--task", metavar="NAME", help="measure each agent at a standing benchmark: 'list', a name or a .yaml file")
+    mode("--leaderboard", metavar="FILE", type=Path, help="all tasks, the shipped agents and those named: write FILE")
+    mode("--compare", action="store_true", help="two files of --json: the first agents of one task, deck by deck")
+    mode(
+        "--best-response",
+        action="store_true",
+        help="train a learner against the agent: how exploitable is it at least?",
+    )
+    add("--seats", type=int, help="seats at the table, where the agents do not say it")
+    add("--decisions", type=int, default=2_000_000, help="of a best response's learner (default: %(default)s)")
+    add("--report", metavar="FILE", type=Path, help="write a page with the agents' behaviour in pictures: out.html")
+    add(
+        "--luck",
+        action="store_true",
+        help="take luck out of the estimates (AIVAT): unbiased, less variance, much slower",
+    )
+    add("--game", help="name of the game (default: that of the first run named, or auction_poker)")
+    add(
         "--set",
         action="append",
         default=[],
         metavar="key=value",
         help="a setting of the game (default: those of the first run named)",
     )
-    parser.add_argument("--deals", type=int, default=30_000, help="tables played in all (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the decks and agents (default: %(default)s)")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
-    options = parser.parse_args(arguments)
+    add("--deals", type=int, help=f"tables played in all, at least (default: {DEALS})")
+    add("--seed", type=int, help="seed of the decks and agents (default: 0)")
+    add(
+        "--seatings", type=_seatings, help="of each deck: at most so many, 'all', or 1: independent deals (default: 24)"
+    )
+    add("--time-limit", type=float, metavar="SECONDS", help="a decision may take, on average over those asked at once")
+    add("--json", metavar="FILE", type=Path, help="write all numbers to this file too")
+    add("--workers", type=int, help="processes (default: one for each core); the result is the same")
+    add(
+        "--state",
+        "--resume",
+        metavar="DIR",
+        type=Path,
+        help="keep finished parts in this folder, and go on from there; the policy of a best response",
+    )
+    add("--part", type=int, metavar="TABLES", help="tables in a part: fewer for slow agents (part of what is played)")
+    return parser
 
-    from agents.learning import share_cores
 
-    share_cores()
+def _seatings(text: str) -> int:
+    return 1 << 30 if text == "all" else int(text)
 
-    import agents
-    from agents.learning.config import make_config
-    from agents.learning.selfplay import write_json
-    from auction_env.match import play_match
-    from auction_env.players import PlayerError
 
-    if options.json and not options.json.parent.is_dir():
-        parser.error(f"--json: there is no folder {options.json.parent}")
-    try:
-        overrides = [f"settings.num_players={len(options.agents)}", *(f"settings.{text}" for text in options.set)]
-        game, settings = make_config(_table_of(options.agents, options.game), overrides).resolve()
-        players = [
-            agents.make(spec, game, settings, options.seed * 1009 + place) for place, spec in enumerate(options.agents)
-        ]
-        result = play_match(game, settings, players, options.deals, options.seed)
-    except ValueError as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 2
-    except PlayerError as error:
-        print(f"evaluate.py: {error}", file=sys.stderr)
-        return 1
-    print(result.text())
-    if options.json:
-        write_json(options.json, result.summary())
+def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
+    """What to do."""
+    for name in ("json", "report", "leaderboard"):
+        path = getattr(options, name)
+        if path and not path.parent.is_dir():
+            raise ValueError(f"--{name}: there is no folder {path.parent}")
+    plain = not (options.round_robin or options.task or options.leaderboard or options.compare or options.best_response)
+    if not plain and (options.report or options.luck):
+        raise ValueError(f"{'--report' if options.report else '--luck'} goes with a match only")
+    if options.task or options.leaderboard:
+        given = [name for name in FIXED_BY_TASKS if getattr(options, name) not in (None, [])]
+        if given:
+            names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise ValueError(f"a task fixes what is played: leave out {names}, or play a match")
+    options.deals = DEALS if options.deals is None else options.deals
+    options.seed = options.seed or 0
+    if options.compare:
+        return _compare
+    if options.leaderboard:
+        return _leaderboard
+    if options.task:
+        return _task
+    if not options.agents:
+        raise ValueError("name the agents, one for each seat: evaluate.py random random random")
+    if options.best_response:
+        return _best_response
+    return _round_robin if options.round_robin else _match
+
+
+def _match(options: argparse.Namespace) -> int:
+    if options.luck and options.report:
+        raise ValueError("--luck and --report watch a match each in its own way: ask for one at a time")
+    played = _play(options, options.agents)
+    summary = played.result.summary()
+    print(played.result.text())
+    if options.luck:
+        from agents.luck import adjust, text
+
+        found = adjust(played.result, played.notes["luck"])
+        summary["luck_taken_out"] = [one.summary() for one in found]
+        print(text(found))
+    _write_json(options, summary)
+    if options.report:
+        from auction_env.report import report
+        from auction_env.results import write_file
+
+        game, settings = _table(options, options.agents, len(options.agents))
+        write_file(options.report, report(game, settings, played.result, played.notes))
+        print(f"report: {options.report}")
     return 0
+
+
+def _round_robin(options: argparse.Namespace) -> int:
+    from auction_env.ratings import rate, round_robin
+
+    game, settings = _table(options, options.agents, options.seats)
+    with _bar() as progress:
+        found = round_robin(
+            game,
+            settings,
+            options.agents,
+            options.deals,
+            _make(),
+            options.seed,
+            contents=_contents(options.agents),
+            state=options.state,
+            workers=_workers(options),
+            progress=progress,
+            seatings=options.seatings,
+            part_tables=options.part,
+            time_limit=options.time_limit,
+        )
+    ratings = rate(found)
+    print(found.text(ratings))
+    _write_json(options, found.summary(ratings))
+    return 0
+
+
+def _best_response(options: argparse.Namespace) -> int:
+    import agents
+    from agents.learning.best_response import best_response
+    from agents.learning.config import make_config
+
+    if len(options.agents) != 1:
+        raise ValueError(
+            "--best-response takes one agent, who sits at all seats but one: evaluate.py --best-response rules"
+        )
+    game, settings = _table(options, options.agents, options.seats)
+    values = {**_table_of(options.agents, options.game), "decisions": options.decisions, "seed": options.seed}
+    config = make_config({**values, "entropy": 0.005}, _overrides(options, options.seats))
+    frozen = agents.make(options.agents[0], game, settings, options.seed)
+    found = best_response(game, settings, frozen, config, options.deals, options.state)
+    print(found.text())
+    _write_json(options, found.summary())
+    return 0
+
+
+def _task(options: argparse.Namespace) -> int:
+    from auction_env.tasks import available, load_task, play_board
+
+    if options.task == "list":
+        print("\n".join(available()))
+        return 0
+    if not options.agents:
+        raise ValueError(f"name the agents to measure: evaluate.py --task {options.task} random")
+    task = load_task(options.task)
+    with _bar() as progress:
+        board = play_board(
+            task,
+            options.agents,
+            _make(),
+            _content(),
+            workers=_workers(options),
+            state=options.state,
+            progress=progress,
+        )
+    if board.skipped:
+        raise ValueError(next(iter(board.skipped.values())))
+    print(board.text(), end="")
+    if options.json:
+        found = [result.summary() for result in board.results]
+        _write_json(options, found[0] if len(found) == 1 else found)
+    return 0
+
+
+def _leaderboard(options: argparse.Namespace) -> int:
+    import agents
+    from auction_env.results import write_file
+    from auction_env.tasks import available, leaderboard, load_task, play_board, shipped_entries
+
+    entries = shipped_entries(list(agents.available()), options.agents)
+    boards = []
+    for name in available():
+        print(name, file=sys.stderr)
+        with _bar() as progress:
+            boards.append(
+                play_board(
+                    load_task(name),
+                    entries,
+                    _make(),
+                    _content(),
+                    workers=_workers(options),
+                    state=options.state,
+                    progress=progress,
+                )
+            )
+    command = f"make leaderboard AGENTS='{' '.join(options.agents)}'"
+    write_file(options.leaderboard, leaderboard(boards, command))
+    print(f"wrote {options.leaderboard}")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from auction_env.results import compare, load_result
+
+    if len(options.agents) != 2:
+        raise ValueError("--compare takes two files that --json wrote: evaluate.py --compare a.json b.json")
+    print(compare(*(load_result(path) for path in options.agents)).text())
+    return 0
+
+
+def _play(options: argparse.Namespace, agents: list[str]) -> Played:
+    """Play a match of the agents named."""
+    from auction_env.tournament import Plan, play
+
+    notes: Any = None
+    if options.luck:
+        from agents.luck import LuckNotes
+
+        notes = LuckNotes
+    elif options.report:
+        from auction_env.behaviour import BehaviourNotes
+
+        notes = BehaviourNotes
+    game, settings = _table(options, agents, len(agents))
+    with _bar() as progress:
+        return play(
+            Plan(
+                game,
+                settings,
+                tuple(agents),
+                options.deals,
+                _make(),
+                options.seed,
+                contents=_contents(agents),
+                seatings=options.seatings,
+                part_tables=options.part,
+                time_limit=options.time_limit,
+                notes=notes,
+                noted_deals=EVERY_DEAL if options.luck else REPORT_DEALS,
+            ),
+            workers=_workers(options),
+            state=options.state,
+            progress=progress,
+        )
+
+
+def _workers(options: argparse.Namespace) -> int:
+    from auction_env.tournament import cores
+
+    return cores() if options.workers is None else int(options.workers)
+
+
+def _make() -> Any:
+    import agents
+
+    return agents.make
+
+
+def _content() -> Callable[[str], str]:
+    from agents.contents import content_digest
+
+    return content_digest
+
+
+def _contents(specs: list[str]) -> tuple[str, ...]:
+    return tuple(_content()(spec) for spec in specs)
+
+
+def _table(options: argparse.Namespace, agents: list[str], seats: int | None) -> tuple[Any, Any]:
+    """The game and its settings."""
+    from agents.learning.config import make_config
+
+    return make_config(_table_of(agents, options.game), _overrides(options, seats)).resolve()
+
+
+def _overrides(options: argparse.Namespace, seats: int | None) -> list[str]:
+    given = [] if seats is None else [f"settings.num_players={seats}"]
+    return [*given, *(f"settings.{text}" for text in options.set)]
 
 
 def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:
@@ -69,6 +341,30 @@ def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:
             if game in (None, config.get("game")):
                 return {key: config[key] for key in ("game", "settings") if key in config}
     return {"game": game or "auction_poker"}
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, if tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(unit=" deals", disable=None, leave=False, unit_scale=True) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def _write_json(options: argparse.Namespace, content: Any) -> None:
+    if options.json:
+        from auction_env.results import write_file
+
+        write_file(options.json, json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Agents: players found by name, one file each, and the learner that makes new ones.
+"""Agents: players found by name, one file each, plug-ins of others, and the learner that makes new ones.
 
 An agent module defines ``make_agent(argument, game, settings, seed)``; its name is the module's. ``make("random", ..)``
-or ``make("ppo:runs/x", ..)`` gives the agent: what follows the colon is its argument.
+or ``make("ppo:runs/x", ..)`` gives the agent: what follows the colon is its argument. Plug-ins: see ``make``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import pkgutil
 from functools import cache
 from typing import Any
 
+from agents import plugins
 from agents.base import Agent, AgentError, StateAgent
 from auction_env.games.contract import Game
 
 
 @cache
-def available() -> dict[str, str]:
+def _built_in() -> dict[str, str]:
     """Name and first line of documentation of each agent in this package."""
     found = {}
     for module in pkgutil.iter_modules(__path__):
@@ -26,16 +27,31 @@ def available() -> dict[str, str]:
     return found
 
 
+def available() -> dict[str, str]:
+    """Name and a line on each agent of this package, and on each that an installed package brings (``plugins``)."""
+    brought = {name: f"Plug-in {entry.value}." for name, entry in plugins.entry_points().items()}
+    return {**brought, **_built_in()}
+
+
 def make(spec: str, game: Game, settings: Any, seed: int = 0) -> Agent:
     """The agent that a text names, to play ``game`` with ``settings``; ``seed`` starts its own generator.
 
+    The text is a name of ``available()``, ``package.module:attribute`` or a Python file, ``bots/bot.py`` or
+    ``bots/bot.py:attribute``; each may be followed by a colon and an argument. A name of this package wins.
+
     Raises:
-        AgentError: there is no such agent, or it cannot play this game; the message says why.
+        AgentError: there is no such agent, it cannot play this game, or a plug-in failed; the message says why.
     """
     name, _, argument = spec.partition(":")
-    if name not in available():
-        raise AgentError(f"there is no agent {name!r}: the agents are {', '.join(sorted(available()))}")
-    agent: Agent = importlib.import_module(f"{__name__}.{name}").make_agent(argument, game, settings, seed)
+    if name in _built_in():
+        agent: Agent = importlib.import_module(f"{__name__}.{name}").make_agent(argument, game, settings, seed)
+    elif plugins.is_plugin(spec):
+        agent = plugins.make(spec, game, settings, seed)
+    else:
+        raise AgentError(
+            f"there is no agent {name!r}: the agents are {', '.join(sorted(available()))}; "
+            "others are named as module:attribute or as a file, bot.py:attribute"
+        )
     agent.name = spec
     return agent
 

@@ -35,6 +35,10 @@ class RandomAgent(Agent):
         chosen = words % count[:, -1].astype(np.uint64)
         return (count > chosen[:, None]).argmax(axis=1)
 
+    def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Probability of each action, float64[B, actions]."""
+        return masks / masks.sum(axis=1, keepdims=True, dtype=np.float64)
+
     def random_state(self) -> Any:
         """See Agent."""
         return self.rng.bit_generator.state

@@ -1,124 +1,257 @@
-"""Matches between agents: the same decks through all seat rotations, chips with intervals, one digest."""
+"""Matches between agents: the same decks through all distinct seatings, in parts that can be played anywhere.
+
+A match is cut into parts of a fixed number of decks. Each part starts the agents' chance anew, from the match's seed
+and the part's number, so its results are the same whoever plays it, when, and beside what else.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import cached_property
+from itertools import permutations
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from auction_env.batch import Batch
 from auction_env.games.contract import Game
-from auction_env.loops import decision_size
+from auction_env.loops import decision_size, kernels, seed_words
 from auction_env.players import Player, ask
+from auction_env.results import Estimate, MatchResult, estimate
 
-Z_95 = 1.959963984540054  # normal quantile of a two-sided 95 % interval
+MAX_SEATINGS = 24  # of a deck, unless told otherwise: all of four different agents
+PART_TABLES = (512, 4096)  # fewest and most tables in a part
+PARTS = 16  # that a match has at least, if its parts are not too small then
+_CHANCE, _SEATING, _IMAGINING = 0xC4A9CE, 0x5EA7, 0x1DEA  # streams of a seed
+
+
+class Decisions(NamedTuple):
+    """Decisions made at once, one at each of some tables of a part; whoever sees this sees all cards."""
+
+    tables: np.ndarray  # int64[B]: table d * seatings + s plays deck d of the part in seating s
+    states: np.ndarray  # STATE[B], before the decisions
+    seats: np.ndarray  # int8[B]
+    observations: np.ndarray  # float32[B, size], of these seats
+    masks: np.ndarray  # int8[B, actions]
+    actions: np.ndarray  # int64[B]
+    groups: np.ndarray  # int64[B]: the agent that chose each
+
+
+class Watcher(Protocol):
+    """Is told what happens at the tables, with everything in view: for reports, never for agents."""
+
+    def decided(self, decisions: Decisions) -> None:
+        """Decisions, as they are made."""
+        ...
+
+    def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
+        """Deals that ended: rows of STATE after the award; int[B, seats], the agent at each seat; int[B], the deck."""
+        ...
+
+
+def number_groups(keys: Sequence[Hashable], first_apart: bool = False) -> tuple[int, ...]:
+    """Which agent plays each place: equal keys are one agent; agents are numbered in order of their first places.
+
+    Args:
+        keys: of the agents, by place.
+        first_apart: the first place is an agent of its own, whoever sits at the others: then the seatings of a task do
+            not depend on who is measured.
+    """
+    marked = [(place == 0 and first_apart, key) for place, key in enumerate(keys)]
+    order = list(dict.fromkeys(marked))
+    return tuple(order.index(key) for key in marked)
+
+
+def count_seatings(groups: Sequence[int]) -> int:
+    """How many distinct seatings a line-up has: orders of its places, those of one agent not told apart."""
+    return math.factorial(len(groups)) // math.prod(math.factorial(groups.count(group)) for group in set(groups))
+
+
+def all_seatings(groups: Sequence[int]) -> np.ndarray:
+    """Every distinct seating, int8[seatings, places]: the seat of each place, places of one agent in seat order."""
+    found = []
+    for line in sorted(set(permutations(groups))):  # the agent at each seat
+        free = {group: [seat for seat, there in enumerate(line) if there == group] for group in line}
+        found.append([free[group].pop(0) for group in groups])
+    return np.array(found, np.int8)
+
+
+def drawn_seatings(num_places: int, decks: int, seatings: int, rng: np.random.Generator) -> np.ndarray:
+    """Seatings int8[decks, seatings, places] of each deck: random orders, each through all rotations; or just one."""
+    orders = max(1, seatings // num_places)
+    places = np.broadcast_to(np.arange(num_places), (decks, orders, num_places))
+    first = rng.permuted(places, axis=2)
+    if seatings == 1:
+        return first.astype(np.int8)
+    turns = np.arange(num_places)[:, None]
+    return ((first[:, :, None, :] + turns) % num_places).reshape(decks, -1, num_places).astype(np.int8)
 
 
 @dataclasses.dataclass(frozen=True)
-class Estimate:
-    """A mean in chips with the half width of its 95 % interval (normal approximation, over decks)."""
+class Schedule:
+    """What is played in a match, apart from who the agents are.
 
-    mean: float
-    half_width: float
+    Args:
+        game: the game.
+        settings: its Settings.
+        groups: which agent plays each place, see ``number_groups``.
+        min_deals: tables to play at least; rounded up to whole decks.
+        seed: of the decks, of seatings drawn, and of the agents' chance.
+        seatings: of each deck: all distinct ones if there are no more than this, or else random orders, each through
+            all rotations, as many as fit; None: 24; 1: one seating drawn for each deck, so that deals are independent.
+        part_tables: tables played at once, at most (but a deck is never cut); None: by the number of deals. Agents
+            with chance of their own play other games with other parts.
 
-    @property
-    def above_zero(self) -> bool:
-        """Whether the interval lies above zero."""
-        return self.mean - self.half_width > 0
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.3f} ± {self.half_width:.3f}"
-
-
-@dataclasses.dataclass(frozen=True)
-class MatchResult:
-    """Outcome of a match.
-
-    Attributes:
-        names: of the agents, by place; place p sits at seat (p + r) mod n in rotation r.
-        net: int64[decks, rotations, places]: chips won or lost (A14), summed over a match if it has several deals.
-        settings: of the game, as plain values.
+    Raises:
+        ValueError: a number makes no sense, or there is not one agent for each seat; the message says what to do.
     """
 
-    game: str
-    settings: dict[str, Any]
-    seed: int
-    names: list[str]
-    net: np.ndarray
+    game: Game
+    settings: Any
+    groups: tuple[int, ...]
+    min_deals: int
+    seed: int = 0
+    max_seatings: int | None = None
+    part_tables: int | None = None
+
+    def __post_init__(self) -> None:
+        seats, places = self.settings.num_players, len(self.groups)
+        if places != seats:
+            raise ValueError(f"{places} agents for {seats} seats: name one for each, or set num_players={places}")
+        if self.min_deals < 1:
+            raise ValueError(f"deals is {self.min_deals}: it must be at least 1")
+        seed_words(self.seed)
+        fewest, limit = min(seats, self.possible), self.max_seatings
+        if limit is not None and limit != 1 and limit < fewest:
+            raise ValueError(
+                f"seatings is {limit}: it must be at least {fewest}, so that every agent sits at every seat, "
+                "or 1 for independent deals"
+            )
+        if self.part_tables is not None and self.part_tables < 1:
+            raise ValueError(f"part_tables is {self.part_tables}: it must be at least 1")
+
+    @cached_property
+    def possible(self) -> int:
+        """How many distinct seatings there are."""
+        return count_seatings(self.groups)
+
+    @cached_property
+    def seatings(self) -> int:
+        """Seatings played of each deck."""
+        limit = MAX_SEATINGS if self.max_seatings is None else self.max_seatings
+        if limit == 1 or limit >= self.possible:
+            return min(limit, self.possible)
+        return limit // len(self.groups) * len(self.groups)
+
+    @property
+    def decks(self) -> int:
+        """Decks played."""
+        return -(-self.min_deals // self.seatings)
 
     @property
     def deals(self) -> int:
-        """Tables played: decks times rotations."""
-        return self.net.shape[0] * self.net.shape[1]
+        """Tables played."""
+        return self.decks * self.seatings
 
-    def agent(self, place: int) -> Estimate:
-        """Chips per deal of an agent over all seats; rotations of a deck are averaged first, as they share its luck."""
-        return estimate(self.net[:, :, place].mean(axis=1))
-
-    def seat(self, place: int, seat: int) -> Estimate:
-        """Chips per deal of an agent at one seat."""
-        return estimate(self.net[:, (seat - place) % len(self.names), place])
+    @cached_property
+    def part_decks(self) -> int:
+        """Decks in a part; the last may have fewer."""
+        fewest, most = PART_TABLES
+        tables = self.part_tables or min(most, max(fewest, -(-self.deals // PARTS)))
+        return max(1, min(self.decks, tables // self.seatings))
 
     @property
-    def digest(self) -> str:
-        """Hex digest of the settings, seed, agents and every result: equal for equal runs."""
-        head = json.dumps([self.game, self.settings, self.seed, self.names], sort_keys=True)
-        return hashlib.sha256(head.encode() + self.net.astype("<i8").tobytes()).hexdigest()[:16]
+    def parts(self) -> int:
+        """Number of parts."""
+        return -(-self.decks // self.part_decks)
 
-    def summary(self) -> dict[str, Any]:
-        """All numbers as plain data."""
-        places = range(len(self.names))
-        return {
-            "game": self.game,
-            "settings": self.settings,
-            "seed": self.seed,
-            "deals": self.deals,
-            "decks": self.net.shape[0],
-            "illegal_actions": 0,  # a match with one has no result
-            "agents": [
-                {
-                    "name": self.names[place],
-                    "chips_per_deal": dataclasses.asdict(self.agent(place)),
-                    "by_seat": [dataclasses.asdict(self.seat(place, seat)) for seat in places],
-                }
-                for place in places
-            ],
-            "digest": self.digest,
-        }
+    def words(self, part: int) -> np.ndarray:
+        """Seeds of a part's decks, uint64[decks]."""
+        return self._words[part * self.part_decks : (part + 1) * self.part_decks]
 
-    def text(self) -> str:
-        """A table to print."""
-        places = range(len(self.names))
-        width = max(5, *(len(name) for name in self.names))
-        head = f"{'agent':{width}}  {'chips per deal':>16}  " + "  ".join(f"{f'at seat {seat}':>16}" for seat in places)
-        rows = [
-            f"{self.names[place]:{width}}  {self.agent(place)!s:>16}  "
-            + "  ".join(f"{self.seat(place, seat)!s:>16}" for seat in places)
-            for place in places
-        ]
-        shown = ", ".join(f"{name}={value}" for name, value in self.settings.items())
-        return "\n".join(
-            [
-                f"{self.deals} deals: {self.net.shape[0]} decks, each through {self.net.shape[1]} seat rotations; "
-                "± is half a 95 % interval, over decks",
-                head,
-                *rows,
-                "illegal actions: 0",
-                f"{self.game}: {shown}",
-                f"seed {self.seed}, digest {self.digest}",
-            ]
+    @cached_property
+    def _words(self) -> np.ndarray:
+        return np.random.SeedSequence(self.seed).generate_state(self.decks, np.uint64)
+
+    @cached_property
+    def _fixed(self) -> np.ndarray | None:
+        return all_seatings(self.groups)[None] if self.seatings == self.possible else None
+
+    def seats(self, part: int) -> np.ndarray:
+        """The seat of each place, int8[decks of the part or 1, seatings, places]."""
+        if self._fixed is not None:
+            return self._fixed
+        rng = np.random.default_rng([self.seed, _SEATING, part])
+        return drawn_seatings(len(self.groups), len(self.words(part)), self.seatings, rng)
+
+    def part_deals(self, part: int) -> int:
+        """Tables in a part."""
+        return len(self.words(part)) * self.seatings
+
+    def play(
+        self, part: int, players: Sequence[Player], watcher: Watcher | None = None, time_limit: float | None = None
+    ) -> np.ndarray:
+        """Play a part.
+
+        Args:
+            part: its number.
+            players: the agents, by number of group; the chance of each starts anew.
+            watcher: is told what happens.
+            time_limit: seconds that a decision may take, on average over those asked at once; None: any.
+
+        Returns:
+            results int64[decks, seatings, places].
+
+        Raises:
+            PlayerError: an agent failed, acted illegally or was too slow; it is named.
+        """
+        for group, player in enumerate(players):
+            restart = getattr(player, "seed", None)
+            if restart is not None:
+                restart(
+                    int(np.random.SeedSequence([self.seed, _CHANCE, part, group]).generate_state(1, np.uint64)[0] >> 1)
+                )
+        words, seats = self.words(part), self.seats(part)
+        tables = np.broadcast_to(seats, (len(words), *seats.shape[1:])).reshape(-1, len(self.groups)).astype(np.int64)
+        rng = np.random.default_rng([self.seed, _IMAGINING, part])
+        net = _play_tables(
+            self,
+            players,
+            np.repeat(words, self.seatings),
+            np.array(self.groups)[np.argsort(tables)],
+            rng,
+            watcher,
+            time_limit,
+            part * self.part_decks,
+        )
+        return np.take_along_axis(net, tables, axis=1).reshape(len(words), self.seatings, -1)
+
+    def result(self, names: Sequence[str], parts: Sequence[np.ndarray], contents: Sequence[str] = ()) -> MatchResult:
+        """The match's result, from those of all its parts in order."""
+        seats = self._fixed
+        if seats is None:
+            seats = np.concatenate([self.seats(part) for part in range(self.parts)])
+        return MatchResult(
+            game=self.game.NAME,
+            version=self.game.VERSION,
+            settings=plain_settings(self.settings),
+            seed=self.seed,
+            names=list(names),
+            net=np.concatenate(parts),
+            seats=seats,
+            groups=self.groups,
+            possible=self.possible,
+            contents=tuple(contents),
+            part=self.part_decks,
         )
 
 
-def estimate(values: np.ndarray) -> Estimate:
-    """Mean and half width of a 95 % interval of independent values."""
-    values = np.asarray(values, np.float64)
-    spread = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.inf
-    return Estimate(float(values.mean()), float(Z_95 * spread))
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """Settings as plain values, such as JSON has."""
+    values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def play_match(
@@ -128,67 +261,105 @@ def play_match(
     deals: int,
     seed: int = 0,
     *,
-    tables: int = 4096,
+    seatings: int | None = None,
+    part_tables: int | None = None,
     progress: Callable[[int], None] | None = None,
+    watcher: Watcher | None = None,
+    time_limit: float | None = None,
 ) -> MatchResult:
-    """Play decks through all seat rotations: ``deals`` tables in all, rounded up to whole rotations.
+    """Play decks through all distinct seatings: ``deals`` tables in all, rounded up to whole decks.
+
+    Places of the same object are one agent, whose places are not told apart. An agent with a method ``seed`` has its
+    chance started anew for each part, so that the result does not depend on what it did before.
 
     Args:
         game: the game.
         settings: its Settings; one agent for each of its seats.
-        agents: the players; the same object may sit twice.
+        agents: the players; the same object may sit at several places.
         deals: number of deals (of matches, if the settings have several deals in one).
-        seed: of the decks.
-        tables: played at once; does not change what an agent without chance of its own does.
+        seed: of the decks, the seatings and the agents' chance.
+        seatings: see ``Schedule``.
+        part_tables: see ``Schedule``.
         progress: called with the number of deals finished so far.
+        watcher: is told what happens.
+        time_limit: see ``Schedule.play``.
 
     Raises:
-        ValueError: the number of agents is not the number of seats, or ``deals`` is not positive.
-        PlayerError: an agent failed or acted illegally; it is named, and there is no result.
+        ValueError: as ``Schedule``.
+        PlayerError: an agent failed, acted illegally or was too slow; it is named, and there is no result.
     """
-    seats = settings.num_players
-    if len(agents) != seats:
-        raise ValueError(f"{len(agents)} agents for {seats} seats: name one for each, or set num_players={len(agents)}")
-    if deals < 1:
-        raise ValueError(f"deals is {deals}: it must be at least 1")
-    decks = -(-deals // seats)
-    words = np.random.SeedSequence(seed).generate_state(decks, np.uint64)
-    chunk = max(1, min(decks, tables // seats))
-    parts = []
-    for start in range(0, decks, chunk):
-        parts.append(_play_decks(game, settings, agents, words[start : start + chunk]))
+    groups = number_groups([id(agent) for agent in agents])
+    schedule = Schedule(game, settings, groups, deals, seed, seatings, part_tables)
+    players = [agents[groups.index(group)] for group in range(max(groups) + 1)]
+    parts, done = [], 0
+    for part in range(schedule.parts):
+        parts.append(schedule.play(part, players, watcher, time_limit))
+        done += schedule.part_deals(part)
         if progress:
-            progress(min(decks, start + chunk) * seats)
-    plain = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    return MatchResult(game.NAME, plain, seed, [agent.name for agent in agents], np.concatenate(parts))
+            progress(done)
+    return schedule.result([agent.name for agent in agents], parts)
 
 
-def _play_decks(game: Game, settings: Any, agents: Sequence[Player], words: np.ndarray) -> np.ndarray:
-    """Results int64[decks, rotations, places] of some decks; table d * n + r plays deck d in rotation r."""
-    n = settings.num_players
-    batch = Batch(game, settings, len(words) * n, size=decision_size(game, settings), threads=1)
-    out = batch.reset(np.repeat(words, n))
-    rotation = batch.all_rows % n
-    net = np.zeros((batch.num_tables, n), np.int64)
+def _play_tables(
+    schedule: Schedule,
+    players: Sequence[Player],
+    words: np.ndarray,
+    agent_at: np.ndarray,
+    rng: np.random.Generator,
+    watcher: Watcher | None,
+    time_limit: float | None,
+    first_deck: int,
+) -> np.ndarray:
+    """Results int64[tables, seats] of a match at each table; ``agent_at`` says who sits at each seat."""
+    game, settings = schedule.game, schedule.settings
+    batch = Batch(game, settings, len(words), size=decision_size(game, settings), threads=1)
+    out = batch.reset(words)
+    net = np.zeros(agent_at.shape, np.int64)
     actions = np.zeros(batch.num_tables, np.int64)
     rows = batch.all_rows
-    rng = np.random.default_rng(words)
     while len(rows):
-        place = (out.seats[rows] - rotation[rows]) % n
-        for index in np.unique(place):
-            chosen = rows[place == index]
+        who = agent_at[rows, out.seats[rows]]
+        for group, chosen in _split(rows, who, len(players)):
             actions[chosen] = ask(
-                agents[index],
+                players[group],
                 game,
                 batch.states[chosen],
                 out.seats[chosen],
                 out.observations[chosen],
                 out.masks[chosen],
                 rng,
+                time_limit=time_limit,
             )
+        before = None
+        if watcher is not None:
+            seen = out.seats[rows], out.observations[rows], out.masks[rows]
+            before = Decisions(rows, batch.states[rows], *seen, actions[rows], who)
+            watcher.decided(before)
         batch.step(actions[rows], rows)
-        over = rows[out.deal_over[rows]]
+        ended = out.deal_over[rows]
+        over = rows[ended]
+        if watcher is not None and before is not None and len(over):
+            finals = _finals(game, before.states[ended], actions[over])
+            watcher.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
         net[over] += out.net[over].astype(np.int64)
-        rows = rows[~(out.deal_over[rows] & out.match_over[rows])]
-    by_place = (np.arange(n) + rotation[:, None]) % n
-    return np.take_along_axis(net, by_place, axis=1).reshape(len(words), n, n)
+        rows = rows[~(ended & out.match_over[rows])]
+    return net
+
+
+def _split(rows: np.ndarray, who: np.ndarray, groups: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The rows of each agent that is to act anywhere."""
+    for group in range(groups):
+        chosen = rows[who == group]
+        if len(chosen):
+            yield group, chosen
+
+
+def _finals(game: Game, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """Tables after the last actions of their deals: a batch itself goes on to the next deal at once."""
+    scratch, act = np.zeros(game.MAX_LEGAL, np.int16), kernels(game).act
+    for row, action in enumerate(actions):
+        act(states, row, int(action), scratch)
+    return states
+
+
+__all__ = ["Estimate", "MatchResult", "Schedule", "Watcher", "estimate", "number_groups", "play_match"]

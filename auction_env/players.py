@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import time
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class Player(Protocol):
 
     A player with a method ``act_seeded(observations, masks, words)`` takes all its chance from ``words``, uint64[B],
     one for each decision, where the interface has such: what it does at one table then depends on no other table.
+
+    A player with a method ``delegate(number)`` leaves its decisions to others: it gives pairs of a player and the rows,
+    of ``number``, at which this one chooses.
     """
 
     name: str
@@ -59,13 +63,40 @@ def choose(
     chance: np.random.Generator | np.ndarray,
 ) -> np.ndarray:
     """What a player chooses, unchecked; see ``ask``."""
-    act_states, act_seeded = getattr(player, "act_states", None), getattr(player, "act_seeded", None)
-    if act_states is not None:
-        words = chance if isinstance(chance, np.ndarray) else chance.integers(0, 2**64, len(masks), np.uint64)
-        return act_states(imagine(game, states, seats, words), masks)
-    if act_seeded is not None and isinstance(chance, np.ndarray):
-        return act_seeded(observations, masks, chance)
-    return player.act_batch(observations, masks)
+    return _timed_choice(player, game, states, seats, observations, masks, chance)[0]
+
+
+def _timed_choice(
+    player: Any,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    chance: np.random.Generator | np.ndarray,
+) -> tuple[np.ndarray, float]:
+    """What a player chooses, and the seconds that it took itself."""
+    words = chance if isinstance(chance, np.ndarray) else None
+    if hasattr(player, "delegate"):
+        actions, seconds = np.full(len(masks), -1, np.int64), 0.0
+        for part, rows in player.delegate(len(masks)):
+            given = (states[rows], seats[rows], observations[rows], masks[rows])
+            actions[rows], taken = _timed_choice(part, game, *given, chance if words is None else words[rows])
+            seconds += taken
+        return actions, seconds
+    if hasattr(player, "act_states"):
+        if isinstance(chance, np.random.Generator):
+            words = chance.integers(0, 2**64, len(masks), np.uint64)
+        imagined = imagine(game, states, seats, words)
+        begun = time.perf_counter()
+        actions = player.act_states(imagined, masks)
+    elif words is not None and hasattr(player, "act_seeded"):
+        begun = time.perf_counter()
+        actions = player.act_seeded(observations, masks, words)
+    else:
+        begun = time.perf_counter()
+        actions = player.act_batch(observations, masks)
+    return actions, time.perf_counter() - begun
 
 
 def ask(
@@ -76,6 +107,8 @@ def ask(
     observations: np.ndarray,
     masks: np.ndarray,
     chance: np.random.Generator | np.ndarray,
+    *,
+    time_limit: float | None = None,
 ) -> np.ndarray:
     """A player's actions at some tables, checked.
 
@@ -88,17 +121,23 @@ def ask(
         masks: int8[B, actions].
         chance: a generator, or a word for each decision, uint64[B]: of what is drawn anew for a player that asks for
             states, and of a player that takes words.
+        time_limit: seconds that it may take for a decision, on average over those asked for here; None: no limit.
 
     Returns:
         int64[B], each legal.
 
     Raises:
-        PlayerError: the player failed or chose an illegal action; the message names it.
+        PlayerError: the player failed, took too long or chose an illegal action; the message names it.
     """
     try:
-        actions = np.asarray(choose(player, game, states, seats, observations, masks, chance))
+        chosen, seconds = _timed_choice(player, game, states, seats, observations, masks, chance)
+        actions = np.asarray(chosen)
     except Exception as error:
         raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
+    if time_limit is not None and seconds > time_limit * len(masks):
+        raise PlayerError(
+            f"agent {player.name} is too slow: {seconds / len(masks):.3g} s a decision, the limit is {time_limit:g} s"
+        )
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise PlayerError(
             f"agent {player.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat"

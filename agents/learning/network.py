@@ -110,7 +110,10 @@ class NetworkAgent(Agent):
     def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Probability of each action, float32[B, actions], zero where illegal."""
         logits = self.actor(torch.from_numpy(np.ascontiguousarray(observations[:, : self.observation_size])))
-        return logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf).softmax(dim=1).numpy()
+        logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
+        if self.greedy:
+            return nn.functional.one_hot(logits.argmax(dim=1), logits.shape[1]).numpy().astype(np.float32)
+        return logits.softmax(dim=1).numpy()
 
 
 def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], header: Mapping[str, Any]) -> None:

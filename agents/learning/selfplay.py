@@ -84,6 +84,8 @@ class Trainer:
         game: a game module of your own, in place of the config's name.
     """
 
+    versus = "random"  # who the progress bar says it is measured against
+
     def __init__(
         self, config: Config, folder: Path, say: Callable[[str], None] = print, game: ModuleType | None = None
     ) -> None:
@@ -196,7 +198,7 @@ class Trainer:
         """A match of an actor against random opponents, on decks of its own seed."""
         learner = self._agent(actor, 7)
         learner.name = "learner"
-        others = [agents.make("random", self.game, self.settings, 100 + k) for k in range(1, self.settings.num_players)]
+        others = [agents.make("random", self.game, self.settings, 100)] * (self.settings.num_players - 1)
         return play_match(self.game, self.settings, [learner, *others], deals, seed)
 
     def evaluate(self, seconds: float) -> Estimate:
@@ -235,7 +237,7 @@ class Trainer:
 
         learner = make_agent(str(self.folder / MODEL), self.game, self.settings, self.config.seed)
         learner.name = f"ppo:{self.folder}"
-        others = [agents.make("random", self.game, self.settings, 200 + k) for k in range(1, self.settings.num_players)]
+        others = [agents.make("random", self.game, self.settings, 200)] * (self.settings.num_players - 1)
         result = play_match(self.game, self.settings, [learner, *others], self.config.final_deals, 30_000)
         write_json(self.folder / EVALUATION, result.summary())
         return result
@@ -413,7 +415,9 @@ class _Progress:
     def show(self) -> None:
         """Bring the bar up to date."""
         chips = f"{self.trainer.curve[-1].chips:+.2f}" if self.trainer.curve else "?"
-        self.bar.set_postfix_str(f"vs random {chips} chips/deal, entropy {self.trainer.entropy():.2f}", refresh=False)
+        self.bar.set_postfix_str(
+            f"vs {self.trainer.versus} {chips} chips/deal, entropy {self.trainer.entropy():.2f}", refresh=False
+        )
         self.bar.update(min(self.trainer.model.num_timesteps, self.trainer.config.decisions) - self.bar.n)
 
 
