@@ -4,7 +4,9 @@ A world is the table with everything that the seat cannot know drawn anew: cards
 choices that others have made already as the rollout policy makes them. In each world every action still in question is
 tried from the same random numbers and played out to the end of the deal by the rollout policy in all seats, so that
 actions are compared by differences within worlds. The playouts of a decision are divided by sequential halving (Karnin,
-Koren and Somekh 2013): as many for each round, and after a round the worse half of the actions is dropped.
+Koren and Somekh 2013): as many for each round, and after a round the worse half of the actions is dropped. What the
+rollout policy itself would do stays in to the end, and another action is preferred to it only by a standard error: with
+few playouts the search then plays like that policy rather than like noise.
 
 The worlds ignore what the others' actions say about their cards, and the deal alone counts, not the rest of a match.
 Choices vary with the worlds drawn; ``temperature`` varies them more, so that a pattern is harder to exploit.
@@ -20,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from agents.base import AgentError, StateAgent
-from agents.policies import owner_of, policy_of, work_arrays
+from agents.policies import choosing_kernel, owner_of, policy_of, work_arrays
 from agents.rules import style_of
 from auction_env.games import cards
 from auction_env.games.contract import Game
 from auction_env.kernel import inner, kernel
 
 ROLLOUTS = 1000
+CAUTION = 1.0  # standard errors by which an action must be better than the one the rollout policy chooses
 PASS_WORLDS = 4  # played for each action before a time limit is looked at again
 POLICIES = ("rules", "random")
 
@@ -37,8 +40,9 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
 
     Its arguments: ``states``, rows as their seats may imagine them; ``words``, their memory in words of 64 bits;
     ``seeds``, uint64, of each row's worlds; ``worlds``, int64, how many more for each row; ``actions``, int64[B, k],
-    tried where ``alive``, bool[B, k]; ``totals``, float64[B, k], to which the seat's net chips are added; ``style``,
-    ``ints``, ``floats``, see ``agents.policies``; ``spare``, two states to work in, and ``spare_words``, their memory.
+    tried where ``alive``, bool[B, k] (the first always); ``totals`` and ``squares``, float64[B, k], to which the net
+    chips beyond those of the first action in the same world are added, and their squares; ``style``, ``ints``,
+    ``floats``, see ``agents.policies``; ``spare``, two states to work in, and ``spare_words``, their memory.
     """
     legal, act, resample, seed_generator, draw_below = (
         game.legal,
@@ -70,6 +74,7 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
         actions: Any,
         alive: Any,
         totals: Any,
+        squares: Any,
         style: Any,
         ints: Any,
         floats: Any,
@@ -85,6 +90,7 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
                 seed_generator(world, seeds[row] + np.uint64(number))
                 resample(world, me)
                 redraw_pending(world, me, style, ints, floats)
+                first = 0
                 for place in range(actions.shape[1]):
                     if not alive[row, place]:
                         continue
@@ -93,7 +99,11 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
                     act(trial, actions[row, place])
                     while trial.to_act >= 0:
                         act(trial, choose(trial, style, ints, floats))
-                    totals[row, place] += trial.award[me] - trial.paid[me]
+                    net = trial.award[me] - trial.paid[me]
+                    if place == 0:
+                        first = net
+                    totals[row, place] += net - first
+                    squares[row, place] += (net - first) ** 2
 
     return play_out
 
@@ -124,10 +134,11 @@ class MonteCarloAgent(StateAgent):
         self._style = np.array(style_of(game, "", "montecarlo") if scripted else (0.0,))
         self._work = work_arrays()
         self._spare = np.zeros(2, game.STATE)
+        self._choose = choosing_kernel(game) if scripted else None
         self.rollouts, self.milliseconds, self.temperature = rollouts, milliseconds, temperature
         self.seed(seed)
-        none = np.zeros(0, np.int64)  # compiles: limits of time count play alone
-        self._play(np.zeros(0, game.STATE), none[:, None], none[:, None] > 0, none[:, None] * 1.0, none, none)
+        # Compiles, so that limits of time count play alone.
+        self._search(np.zeros(0, game.STATE), np.zeros((0, 1), np.int64), np.zeros((0, 1), np.bool_))
 
     def seed(self, seed: int) -> None:
         """See Agent."""
@@ -143,38 +154,51 @@ class MonteCarloAgent(StateAgent):
 
     def act_states(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See StateAgent."""
-        count = masks.astype(bool).sum(axis=1)
-        actions = np.argsort(-masks, axis=1, kind="stable")[:, : count.max()]
+        count = np.count_nonzero(masks, axis=1)
+        first = self._incumbents(states, masks)
+        ranks = np.where(masks != 0, 1, 2)
+        ranks[np.arange(len(masks)), first] = 0
+        actions = np.argsort(ranks, axis=1, kind="stable")[:, : count.max()]
         alive = np.arange(actions.shape[1]) < count[:, None]
-        chosen = actions[:, 0].copy()
         rows = np.flatnonzero(count > 1)
-        if len(rows):
-            best = self._search(states[rows], actions[rows], alive[rows])
-            chosen[rows] = actions[rows, best]
-        return chosen
+        first[rows] = actions[rows, self._search(states[rows], actions[rows], alive[rows])]
+        return first
+
+    def _incumbents(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """What the rollout policy chooses; the first legal action if that is random."""
+        if self._choose is None:
+            return masks.argmax(axis=1)
+        states = states.copy()
+        states["rng"] = self.rng.integers(0, 2**64, len(states), np.uint64)
+        actions = np.empty(len(states), np.int64)
+        self._choose(states, self._style, *self._work, actions)
+        return actions
 
     def _search(self, states: np.ndarray, actions: np.ndarray, alive: np.ndarray) -> np.ndarray:
         """The place in ``actions`` of the best one of each row."""
-        totals, played = np.zeros(actions.shape), np.zeros(len(actions), np.int64)
+        totals, squares, played = np.zeros(actions.shape), np.zeros(actions.shape), np.zeros(len(actions), np.int64)
         rounds = np.ceil(np.log2(alive.sum(axis=1))).astype(np.int64)
-        begun, last = time.perf_counter(), int(rounds.max())
+        begun, last = time.perf_counter(), int(rounds.max(initial=1))
         for stage in range(last):
             live = rounds > stage
             if self.milliseconds is None:
-                worlds = np.maximum(self.rollouts // (alive.sum(axis=1) * rounds), 1)
-                self._play(states, actions, alive, totals, played, np.where(live, worlds, 0))
+                worlds = np.maximum(self.rollouts // np.maximum(alive.sum(axis=1) * rounds, 1), 1)
+                self._play(states, actions, alive, totals, squares, played, np.where(live, worlds, 0))
             else:
                 until = begun + self.milliseconds * 1e-3 * len(actions) * (stage + 1) / last
                 while True:
-                    self._play(states, actions, alive, totals, played, np.full(len(actions), PASS_WORLDS))
+                    self._play(states, actions, alive, totals, squares, played, np.full(len(actions), PASS_WORLDS))
                     if time.perf_counter() >= until:
                         break
             if stage < last - 1:
                 _drop_worse_half(totals, alive, rounds > stage + 1)
-        means = np.where(alive, totals / played[:, None], -np.inf)
+        means = totals / played[:, None]
+        errors = np.sqrt(np.maximum(squares / played[:, None] - means**2, 0) / played[:, None])
+        caution = 0.0 if self._choose is None else CAUTION
+        value = np.where(alive, means - caution * errors, -np.inf)
         if self.temperature > 0:
-            means = means + self.temperature * self.rng.gumbel(size=means.shape)
-        return means.argmax(axis=1)
+            value = value + self.temperature * self.rng.gumbel(size=value.shape)
+        return value.argmax(axis=1)
 
     def _play(
         self,
@@ -182,6 +206,7 @@ class MonteCarloAgent(StateAgent):
         actions: np.ndarray,
         alive: np.ndarray,
         totals: np.ndarray,
+        squares: np.ndarray,
         played: np.ndarray,
         worlds: np.ndarray,
     ) -> None:
@@ -197,6 +222,7 @@ class MonteCarloAgent(StateAgent):
             actions,
             alive,
             totals,
+            squares,
             self._style,
             *self._work,
             self._spare,
@@ -206,8 +232,10 @@ class MonteCarloAgent(StateAgent):
 
 
 def _drop_worse_half(totals: np.ndarray, alive: np.ndarray, rows: np.ndarray) -> None:
-    """Keep the better half, rounded up, of the actions alive in some rows (a mask of them)."""
-    order = np.argsort(np.argsort(np.where(alive, -totals, np.inf), axis=1, kind="stable"), axis=1)
+    """Keep the first and the best, half of all, rounded up, of the actions alive in some rows (a mask of them)."""
+    losses = np.where(alive, -totals, np.inf)
+    losses[:, 0] = -np.inf
+    order = np.argsort(np.argsort(losses, axis=1, kind="stable"), axis=1)
     keep = order < -(-alive.sum(axis=1) // 2)[:, None]
     alive[rows] &= keep[rows]
 
