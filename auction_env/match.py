@@ -358,7 +358,7 @@ def _finals(game: Game, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
     """Tables after the last actions of their deals: a batch itself goes on to the next deal at once."""
     scratch, act = np.zeros(game.MAX_LEGAL, np.int16), kernels(game).act
     for row, action in enumerate(actions):
-        act(states, row, int(action), scratch)
+        act(states, row, int(action), scratch, np.zeros(0, np.int8))  # nothing is legal after a deal's last action
     return states
 
 

@@ -76,7 +76,7 @@ def _timed_choice(
     chance: np.random.Generator | np.ndarray,
 ) -> tuple[np.ndarray, float]:
     """What a player chooses, and the seconds that it took itself."""
-    words = chance if isinstance(chance, np.ndarray) else None
+    words = None if isinstance(chance, np.random.Generator) else chance
     if hasattr(player, "delegate"):
         actions, seconds = np.full(len(masks), -1, np.int64), 0.0
         for part, rows in player.delegate(len(masks)):
@@ -86,8 +86,8 @@ def _timed_choice(
         return actions, seconds
     if hasattr(player, "act_states"):
         if isinstance(chance, np.random.Generator):
-            words = chance.integers(0, 2**64, len(masks), np.uint64)
-        imagined = imagine(game, states, seats, words)
+            chance = chance.integers(0, 2**64, len(masks), np.uint64)
+        imagined = imagine(game, states, seats, chance)
         begun = time.perf_counter()
         actions = player.act_states(imagined, masks)
     elif words is not None and hasattr(player, "act_seeded"):

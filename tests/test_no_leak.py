@@ -40,6 +40,7 @@ from strategies import (
 import auction_env
 from auction_env import RecordError, Table, available, get_game, make_record
 from auction_env.games.cards import CARD_NAMES
+from auction_env.players import imagine
 from auction_env.render import draw, text
 
 Moments = list[Table]
@@ -581,3 +582,15 @@ def test_a_spy_reaches_nothing_but_its_own_arrays_and_public_facts(game):
                     assert not np.shares_memory(item, env.unwrapped.table.states)
             mask = observation["action_mask"]
             env.step(None if terminated or truncated else int(rng.choice(np.flatnonzero(mask))))
+
+
+@pytest.mark.parametrize(("name", "phase"), EVERY_PLAYED_PHASE)
+def test_what_a_seat_imagines_is_the_same_to_the_byte_in_all_worlds_it_cannot_tell_apart(name, phase):
+    """With the same random word: were the true cards to steer the drawing, who knows the word could undo it."""
+    game, rng = get_game(name), np.random.default_rng(6)
+    for table in moments(game)[phase][:15]:
+        for seat in range(table.settings.num_players):
+            word = rng.integers(0, 2**64, 1, np.uint64)
+            worlds = [table, differing_world(table, seat, rng), differing_world(table, seat, rng)]
+            found = [imagine(game, world.states, np.array([seat]), word).tobytes() for world in worlds]
+            assert found[0] == found[1] == found[2]
