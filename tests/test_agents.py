@@ -48,7 +48,7 @@ def test_scripted_agents_are_legal_at_hundreds_of_states_of_each_phase_in_many_s
     """``Batch.step`` refuses illegal actions and ``ask`` names who chose them; decks, hands and seats vary."""
     rng = np.random.default_rng(5)
     met = np.zeros(len(game.PHASES), np.int64)
-    for seed in range(40):
+    for seed in range(24):
         settings = make_settings(game, some_settings(game, chooser(rng)))
         batch = Batch(game, settings, 12, threads=1)
         out = batch.reset(seed)
@@ -112,12 +112,12 @@ def test_rules_look_at_nothing_hidden_even_in_whole_rows(game):
 @pytest.mark.parametrize("spec", ["montecarlo:rollouts=24", "mix:0.5:random:(montecarlo:rollouts=12)"])
 def test_searching_agents_choose_alike_in_worlds_that_look_alike(game, spec):
     """CASES 54: a search gets what its seat may imagine; another truth behind it changes no frequency (5 sigma)."""
-    rng, number = np.random.default_rng(4), 200
+    rng, number = np.random.default_rng(4), 100
     compared = 0
     for seed in range(8):
         table = dealt(game, {}, seed)
         for at in play(table, random_policy(rng)):
-            if at.to_act is None or rng.random() < 0.8:
+            if at.to_act is None or rng.random() < 0.9:
                 continue
             counts = []
             for seen in (at, differing_world(at, at.to_act, rng)):
@@ -128,7 +128,7 @@ def test_searching_agents_choose_alike_in_worlds_that_look_alike(game, spec):
                 counts.append(np.bincount(ask(agent, game, *rows, *many, rng), minlength=len(many[1][0])))
             assert (np.abs(counts[0] - counts[1]) <= 5 * np.sqrt(counts[0] + counts[1])).all()
             compared += 1
-    assert compared > 20
+    assert compared > 10
 
 
 class Spy(StateAgent):
@@ -297,21 +297,19 @@ def test_rules_take_what_is_plainly_best():
 @pytest.mark.parametrize(("name", "seats"), [("auction_poker", (2, 3, 4, 7)), ("auction_flop", (2, 4, 8))])
 def test_rules_beat_random_clear_of_zero(name, seats):
     for number in seats:
-        found = pairing(name, number, "rules", "random", 2000)["chips_per_deal"]
+        found = pairing(name, number, "rules", "random", 600)["chips_per_deal"]
         assert found["mean"] - found["half_width"] > 0
 
 
-def test_montecarlo_beats_rules_in_small_matches():
-    found = [pairing("auction_poker", 2, "montecarlo:rollouts=60", "rules", 240)["chips_per_deal"]]
-    found.append(pairing("auction_flop", 4, "montecarlo:rollouts=100", "rules", 240)["chips_per_deal"])
-    for chips in found:
-        assert chips["mean"] - chips["half_width"] > 0
+def test_montecarlo_beats_rules_in_a_small_match():
+    chips = pairing("auction_poker", 2, "montecarlo:rollouts=60", "rules", 300)["chips_per_deal"]
+    assert chips["mean"] - chips["half_width"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "seats", "deals"),
-    [("auction_poker", 3, 600), ("auction_poker", 4, 400), ("auction_poker", 7, 210), ("auction_flop", 8, 400)],
+    [("auction_poker", 3, 999), ("auction_poker", 4, 600), ("auction_poker", 7, 350), ("auction_flop", 4, 3000)],
 )
 def test_montecarlo_beats_rules_clear_of_zero(name, seats, deals):
     chips = pairing(name, seats, "montecarlo:rollouts=100", "rules", deals)["chips_per_deal"]
