@@ -184,7 +184,6 @@ class Board:
         for place, result in enumerate(self.results):
             gap = "" if place + 1 == len(self.results) else _gap(self.ahead(place))
             lines.append(f"| `{result.names[0]}` | {result.agent(0)} | {gap} | `{result.digest}` |")
-        lines += [""] + [f"- `{agent}` is not here: {why}" for agent, why in self.skipped.items()]
         return "\n".join(lines).rstrip() + "\n"
 
 
@@ -240,4 +239,17 @@ def leaderboard(boards: Sequence[Board], command: str) -> str:
         "cannot be compared.",
         "",
     ]
-    return "\n".join(head) + "\n" + "\n".join(board.text() for board in boards)
+    return "\n".join(head) + "\n" + "\n".join([*(board.text() for board in boards), *_absent(boards)])
+
+
+def _absent(boards: Sequence[Board]) -> list[str]:
+    """The agents that are missing from some tables, and why; one line for each reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for board in boards:
+        for agent, why in board.skipped.items():
+            reasons.setdefault((agent, why), []).append(board.task.name)
+    lines = [
+        f"- `{agent}`{'' if len(names) == len(boards) else ' at ' + ', '.join(names)}: {why}"
+        for (agent, why), names in reasons.items()
+    ]
+    return ["## Not here", "", *lines, ""] if lines else []

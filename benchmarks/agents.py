@@ -37,9 +37,8 @@ def pairing(game_name: str, seats: int, one: str, others: str, deals: int) -> di
     """One agent among others of a kind: chips per deal with half a 95 % interval, deals and digest."""
     game = get_game(game_name)
     settings = make_settings(game, {"num_players": seats})
-    players = [
-        agents.make(spec, game, settings, SEED + place) for place, spec in enumerate([one, *[others] * (seats - 1)])
-    ]
+    made = [agents.make(spec, game, settings, SEED + place) for place, spec in enumerate((one, others))]
+    players = [made[0]] + [made[1]] * (seats - 1)  # one object for all the others: seats are told apart by it
     result = play_match(game, settings, players, deals, SEED)
     print(f"{game_name}, {seats} seats: {one} among {others}: {result.agent(0)} ({result.deals} deals)", flush=True)
     return {

@@ -189,23 +189,29 @@ def test_same_seed_same_play_and_state_of_chance_goes_on(game, spec):
     settings = make_settings(game, {"num_players": 3})
     line = [spec, "rules", "random"]
 
-    def run(seed: int) -> Any:
-        players = [agents.make(text, game, settings, seed + place) for place, text in enumerate(line)]
-        return play_match(game, settings, players, 30, 1), players
+    def run(made_with: int, seed: int) -> str:
+        players = [agents.make(text, game, settings, made_with + place) for place, text in enumerate(line)]
+        return play_match(game, settings, players, 30, seed).digest
 
-    first, players = run(1)
-    assert first.digest == run(1)[0].digest and first.digest != run(2)[0].digest
-    kept = [player.random_state() for player in players]
-    further = play_match(game, settings, players, 30, 2).digest
-    for player, state in zip(players, kept, strict=True):
-        player.set_random_state(state)
-    assert play_match(game, settings, players, 30, 2).digest == further
-    players[0].seed(7)
-    again = agents.make(spec, game, settings, 7)
-    table = dealt(game, {"num_players": 3}, 1)
-    for at in play(table, random_policy(np.random.default_rng(0))):
-        if at.to_act is not None:
-            assert choices(players[0], at) == choices(again, at)
+    assert run(1, 1) == run(2, 1)  # a match starts the agents' chance itself
+    assert run(1, 1) != run(1, 2)
+
+    def some_deals(player: agents.Agent) -> list[int]:
+        found = []
+        for seed in range(8):
+            for at in play(dealt(game, {"num_players": 3}, seed), random_policy(np.random.default_rng(0))):
+                if at.to_act is not None:
+                    found.append(choices(player, at))
+        return found
+
+    player = agents.make(spec, game, settings, 7)
+    first, kept = some_deals(player), player.random_state()
+    second = some_deals(player)
+    assert some_deals(agents.make(spec, game, settings, 7)) == first != second
+    player.set_random_state(kept)
+    assert some_deals(player) == second
+    player.seed(7)
+    assert some_deals(player) == first
 
 
 def test_rules_play_alike_without_compilation(game):

@@ -82,13 +82,14 @@ def exact_best_response(game, settings, policy):
     deck = [card for card in range(lowest, 52) if card % 4 < settings.num_suits]
     decks = list(permutations(deck))
     observations = np.zeros(Table(game, settings).observation_size, np.float32)
+    actions = len(game.action_names(settings))
 
     def children(states):
         scratch = np.zeros(game.MAX_LEGAL, np.int16)
         count = run.legal(states, 0, scratch)
         for action in scratch[:count].tolist():
             after = states.view(np.uint8).copy().view(states.dtype)
-            run.act(after, 0, action, np.zeros(game.MAX_LEGAL, np.int16))
+            run.act(after, 0, action, np.zeros(game.MAX_LEGAL, np.int16), np.zeros(actions, np.int8))
             yield action, after
 
     def value(worlds, me):

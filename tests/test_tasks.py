@@ -94,7 +94,7 @@ def test_boards_rank_agents_say_what_is_shown_and_why_some_are_absent(tmp_path):
     for part in (
         "## small",
         "| `rules` | ",
-        "`nobody` is not here: there is no agent 'nobody'",
+        "- `nobody`: there is no agent 'nobody'",
         "1 random",
         board.results[0].digest,
         str(board.ahead(0).difference),
