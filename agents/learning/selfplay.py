@@ -169,7 +169,7 @@ class Trainer:
         if self.iteration % config.snapshot_every == 0 and config.pool:
             self.pool.add(self._agent(copy.deepcopy(self.actor), 1000 + self.iteration), self.iteration)
         done = self.model.num_timesteps >= config.decisions
-        if self.iteration % config.evaluate_every == 0 or done:
+        if self.iteration % config.evaluate_every == 0 or self.iteration == 1 or done:
             self.evaluate(progress.seconds)
         progress.show()
         if self.iteration % config.checkpoint_every == 0 or self.iteration == 1 or done:
