@@ -19,12 +19,12 @@ from typing import Any
 
 from auction_env import get_game
 from benchmarks import costs, layers, learners
-from benchmarks.games import all_games
+from benchmarks.games import MAIN_GAME, all_games, threads_name
 from benchmarks.measure import ROOT, TINY, Effort, OthersLoad, machine, three_digits, times
 
 RESULTS = ROOT / "benchmarks" / "results" / "speed.json"
 IMAGES = ROOT / "docs" / "images"
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
 ROWS: dict[str, Callable[[Effort, Sequence[str]], dict[str, Any]]] = {
     "rollouts": layers.rollouts,
     "batch_step": layers.batch_step,
@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from benchmarks.pictures import draw_all
 
         draw_all(report, IMAGES)
-        write_page(report, PAGE)
+        write_page(tables(report), PAGE)
+        write_page(short_table(report), README)
     return 0
 
 
@@ -207,11 +208,49 @@ def _beside(row: Mapping[str, Any], head: Mapping[str, Any], peer: str | None) -
     return f"{peer} | {_spread_words(theirs, row['unit'])} | {words}"
 
 
-def write_page(report: Mapping[str, Any], page: Path) -> None:
-    """Put the tables in the docs page, between its two marks."""
+# Of the rows in README.md: the row, what it is there, our contender (of the main game), the peer.
+SHORT = (
+    (
+        "rollouts",
+        "compiled rollouts, {threads}",
+        "{game}, {threads}",
+        "OpenSpiel limit hold'em, C++ rollouts, 1 thread",
+    ),
+    ("batch_step", "`Batch.step`, 4,096 tables, with observations and masks", "{game}, int8", "pgx Leduc"),
+    (
+        "one_table",
+        "`Table`, with observations",
+        "{game}, with observations",
+        "OpenSpiel limit hold'em, with observations",
+    ),
+    ("aec", "PettingZoo AEC `env()`", "{game}", "PettingZoo texas_holdem_v4"),
+    ("hands", "high hands of seven cards", "high", "eval7 high, inside its C loop"),
+    ("hands", "low hands of seven cards", "low, ace to five", "pokerkit low, a call a hand"),
+    ("learning", "`MaskablePPO` by self-play", "{game}", "MaskablePPO, tutorial's way, PettingZoo texas_holdem_v4"),
+)
+
+
+def short_table(report: Mapping[str, Any]) -> str:
+    """The table of README.md, as Markdown: the main game beside one peer a layer."""
+    lines = ["| layer | a second | beside it | a second | ratio |", "| --- | --- | --- | --- | --- |"]
+    words = {"game": MAIN_GAME, "threads": threads_name(report["machine"]["cores"] or 1)}
+    for name, layer, ours, peer in SHORT:
+        row = report["rows"].get(name, {"figures": [], "ratios": []})
+        figures = {figure["name"]: amount(figure["median"], row["unit"]) for figure in row["figures"]}
+        wanted = ours.format(**words)
+        found = [r for r in row["ratios"] if (r["name"], r["peer"]) == (wanted, peer)]
+        if found:
+            ratio = f"**{times(found[0]['median'])}** ({times(found[0]['p10'])} to {times(found[0]['p90'])})"
+            unit = row["unit"].removesuffix("/s")
+            lines.append(f"| {layer.format(**words)} | {figures[wanted]} {unit} | {peer} | {figures[peer]} | {ratio} |")
+    return "\n".join(lines)
+
+
+def write_page(content: str, page: Path) -> None:
+    """Put text in a page, between its two marks."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{tables(report)}\n\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{content}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -361,8 +361,8 @@ def test_the_report_is_text_and_a_page(report, tmp_path):
     assert "open_spiel: skipped, not installed" in speed.text(report)
     page = tmp_path / "page.md"
     page.write_text(f"before\n{speed.BEGIN}\nwhat was there\n{speed.END}\nafter\n", encoding="utf-8")
-    speed.write_page(report, page)
-    speed.write_page(report, page)
+    speed.write_page(speed.tables(report), page)
+    speed.write_page(speed.tables(report), page)
     written = page.read_text(encoding="utf-8")
     assert written.startswith("before\n") and written.endswith("\nafter\n") and "what was there" not in written
     assert written.count("| compiled rollouts, decisions/s |") == 1
@@ -411,3 +411,11 @@ def test_the_page_shows_the_figures_that_are_stored():
     stored = json.loads(speed.RESULTS.read_text(encoding="utf-8"))
     assert speed.tables(stored) in speed.PAGE.read_text(encoding="utf-8")
     assert set(stored["rows"]) == set(speed.ROWS)
+
+
+def test_the_tables_in_the_pages_are_those_of_the_figures_kept():
+    report = json.loads(speed.RESULTS.read_text(encoding="utf-8"))
+    for page, table in ((speed.README, speed.short_table(report)), (speed.PAGE, speed.tables(report))):
+        assert f"{speed.BEGIN}\n\n{table}\n\n{speed.END}" in page.read_text(encoding="utf-8")
+    for _, _, name, peer in speed.SHORT:
+        assert peer in speed.short_table(report), name
