@@ -14,12 +14,12 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
 from auction_env.games.contract import Game, IllegalActionError, Piece
+from auction_env.opponents import illegal_penalty
 from auction_env.record import make_record
-from auction_env.render import draw, show, text
+from auction_env.render import RENDER_MODES, check_render_mode, render
 from auction_env.table import Table
 
 _INT8 = np.dtype(np.int8)  # numpy has one object for it
-RENDER_MODES = ("ansi", "human", "rgb_array")
 
 
 class ActionSpace(spaces.Discrete):
@@ -68,8 +68,7 @@ class AuctionEnv(AECEnv):
         self, game: str | Game | ModuleType, *, render_mode: str | None = None, reveal: bool = False, **settings: Any
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}: it must be None or one of {', '.join(RENDER_MODES)}")
+        check_render_mode(render_mode)
         self.table = Table(game, settings)
         self.render_mode = render_mode
         self.reveal = reveal
@@ -212,14 +211,7 @@ class AuctionEnv(AECEnv):
         if self.render_mode is None:
             return None
         seat = None if self.reveal else self._viewer()
-        view = self.table.view(seat)
-        if self.render_mode == "rgb_array":
-            return draw(view)
-        picture = text(view, seat)
-        if self.render_mode == "ansi":
-            return picture
-        show(picture)
-        return None
+        return render(self.table.view(seat), seat, self.render_mode)
 
     def _viewer(self) -> int:
         """The acting seat; the agent selected when nobody is to act."""
@@ -256,8 +248,7 @@ class _PunishIllegal(wrappers.TerminateIllegalWrapper):
     """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
 
     def __init__(self, env: AuctionEnv) -> None:
-        settings = env.table.settings
-        super().__init__(env, illegal_reward=-float(getattr(settings, "reserve", settings.starting_chips)))
+        super().__init__(env, illegal_reward=-illegal_penalty(env.table.settings))
 
     def step(self, action: Any) -> None:
         super().step(action)

@@ -11,12 +11,11 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
-from auction_env.aec import RENDER_MODES, ActionSpace
+from auction_env.aec import ActionSpace
 from auction_env.games.contract import Game, IllegalActionError
 from auction_env.opponents import illegal_penalty
 from auction_env.record import make_record
-from auction_env.render import render
-from auction_env.single import check_render_mode
+from auction_env.render import RENDER_MODES, check_render_mode, render
 from auction_env.table import Table
 
 

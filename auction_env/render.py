@@ -65,6 +65,15 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     return [line[2:].rstrip() for line in lines]
 
 
+RENDER_MODES = ("ansi", "human", "rgb_array")
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Raise ValueError unless there is such a render mode."""
+    if mode is not None and mode not in RENDER_MODES:
+        raise ValueError(f"render_mode is {mode!r}: it must be None or one of {', '.join(RENDER_MODES)}")
+
+
 def render(view: TableView, seat: int | None, mode: str | None) -> str | np.ndarray | None:
     """What environments' ``render`` gives: text for "ansi", a picture for "rgb_array"; "human" prints the text."""
     if mode is None:

@@ -11,12 +11,12 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from auction_env.aec import RENDER_MODES, ActionSpace
+from auction_env.aec import ActionSpace
 from auction_env.games.contract import Game, IllegalActionError, SettingsError, SetupError
 from auction_env.loops import observation_size, seed_words
 from auction_env.opponents import Opponents, Words, choose_at, illegal_penalty, resolve, seed_players
 from auction_env.record import make_record
-from auction_env.render import render
+from auction_env.render import RENDER_MODES, check_render_mode, render
 from auction_env.table import Table
 
 ROTATE = "rotate"
@@ -26,12 +26,6 @@ def check_seat(seat: int | str, settings: Any) -> None:
     """Raise SettingsError unless ``seat`` is "rotate" or a seat of the table."""
     if seat != ROTATE and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < settings.num_players):
         raise SettingsError(f"seat is {seat!r}: it must be 'rotate' or a seat from 0 to {settings.num_players - 1}")
-
-
-def check_render_mode(mode: str | None) -> None:
-    """Raise ValueError unless there is such a render mode."""
-    if mode is not None and mode not in RENDER_MODES:
-        raise ValueError(f"render_mode is {mode!r}: it must be None or one of {', '.join(RENDER_MODES)}")
 
 
 def learner_space(game: Game, settings: Any, flat: bool) -> spaces.Space[Any]:

@@ -10,13 +10,13 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from auction_env.aec import RENDER_MODES, ActionSpace
+from auction_env.aec import ActionSpace
 from auction_env.batch import Batch
 from auction_env.games.contract import Game, IllegalActionError, SetupError
 from auction_env.loops import seed_words
 from auction_env.opponents import LEARNER, Opponents, Words, illegal_penalty, play_on, resolve, seed_players
-from auction_env.render import render
-from auction_env.single import ROTATE, check_render_mode, check_seat, learner_space
+from auction_env.render import RENDER_MODES, check_render_mode, render
+from auction_env.single import ROTATE, check_seat, learner_space
 from auction_env.table import Table
 
 
@@ -25,7 +25,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
     Row by row it is ``SingleEnv`` with the same seeds and actions, in every number, as long as the opponents' chance
     comes from the row: those without chance of their own, and those that take words or imagined states for it (see
-    ``auction_env.players.Player``). Other players, such as networks that sample, draw from one generator for all rows.
+    ``auction_env.players.Player``; the shipped agents do). Networks compute in another order for other numbers of rows,
+    so that once in millions of decisions they may draw another action.
 
     Autoreset is ``AutoresetMode.SAME_STEP``: the step that ends an episode returns the first observation of the next.
     ``infos["final_obs"]`` holds the last observations (an object array, None elsewhere) and ``infos["final_info"]``

@@ -465,6 +465,24 @@ def test_sampling_follows_the_probabilities(policy):
     assert (greedy.act_batch(np.repeat(observation, 50, 0), np.repeat(mask, 50, 0)) == chance.argmax()).all()
 
 
+def test_a_policy_that_is_given_random_words_draws_by_them_and_keeps_its_own_chance(policy):
+    path, game, settings = policy
+    agent, number = load_policy(path, game, settings, 1), 20_000
+    observation = np.random.default_rng(0).random((1, agent.observation_size), np.float32)
+    mask = np.zeros((1, 63), np.int8)
+    mask[0, [2, 9, 40]] = 1
+    observations, masks = np.repeat(observation, number, 0), np.repeat(mask, number, 0)
+    words = np.random.default_rng(1).integers(0, 2**64, number, np.uint64)
+    before = agent.random_state()
+    drawn = agent.act_seeded(observations, masks, words)
+    assert (drawn == agent.act_seeded(observations, masks, words)).all() and agent.random_state() == before
+    ends = agent.act_seeded(observations[:2], masks[:2], np.array([0, 2**64 - 1], np.uint64))
+    assert ends.tolist() == [2, 40]
+    chance = agent.probabilities(observation, mask)[0]
+    share = np.bincount(drawn, minlength=63) / number
+    assert (np.abs(share - chance) < 5 * np.sqrt(chance * (1 - chance) / number) + 1e-9).all()
+
+
 def test_policies_for_another_table_are_refused(policy):
     path, game, _ = policy
     with pytest.raises(AgentError, match="num_players 3, but this table has 4"):

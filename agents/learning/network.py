@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -77,22 +77,29 @@ class NetworkAgent(Agent):
         self.greedy = greedy
         self.generator = torch.Generator().manual_seed(seed)
 
-    @torch.inference_mode()
     def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See Agent."""
-        logits = self.actor(torch.from_numpy(np.ascontiguousarray(observations[:, : self.observation_size])))
-        logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
+        return self._act(observations, masks, lambda: torch.rand((len(masks), 1), generator=self.generator))
+
+    def act_seeded(self, observations: np.ndarray, masks: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """See Player: the upper 24 bits of a word are the random number of its row."""
+        uniform = (words >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+        return self._act(observations, masks, lambda: torch.from_numpy(uniform[:, None]))
+
+    @torch.inference_mode()
+    def _act(self, observations: np.ndarray, masks: np.ndarray, uniform: Callable[[], torch.Tensor]) -> np.ndarray:
+        """Draw from the softmax of each row: one random number a row, where it falls in the summed probabilities."""
+        logits = self._logits(observations, masks)
         if self.greedy:
             return logits.argmax(dim=1).numpy()
-        return self._sample(logits).numpy()
-
-    def _sample(self, logits: torch.Tensor) -> torch.Tensor:
-        """Draw from the softmax of each row: one random number a row, where it falls in the summed probabilities."""
         reached = logits.softmax(dim=1).cumsum(dim=1)
         total = reached[:, -1:].contiguous()
-        drawn = torch.rand(total.shape, generator=self.generator).mul_(total)
-        drawn = torch.minimum(drawn, torch.nextafter(total, torch.zeros(1)))  # rounding must not carry it past the end
-        return torch.searchsorted(reached, drawn, right=True).squeeze(1)
+        drawn = torch.minimum(uniform() * total, torch.nextafter(total, torch.zeros(1)))  # rounding must not reach it
+        return torch.searchsorted(reached, drawn, right=True).squeeze(1).numpy()
+
+    def _logits(self, observations: np.ndarray, masks: np.ndarray) -> torch.Tensor:
+        logits = self.actor(torch.from_numpy(np.ascontiguousarray(observations[:, : self.observation_size])))
+        return logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
 
     def seed(self, seed: int) -> None:
         """See Agent."""
@@ -109,8 +116,7 @@ class NetworkAgent(Agent):
     @torch.inference_mode()
     def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Probability of each action, float32[B, actions], zero where illegal."""
-        logits = self.actor(torch.from_numpy(np.ascontiguousarray(observations[:, : self.observation_size])))
-        logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
+        logits = self._logits(observations, masks)
         if self.greedy:
             return nn.functional.one_hot(logits.argmax(dim=1), logits.shape[1]).numpy().astype(np.float32)
         return logits.softmax(dim=1).numpy()

@@ -107,7 +107,7 @@ class Game(Protocol):
     max_deal_length: Callable[[Any], int]  # settings -> most decisions in one deal
     info: Callable[[np.ndarray, int], dict[str, Any]]  # one table's states, seat to act -> public facts for its info
     eligibility: Callable[[Any, int], str]  # row, seat -> "" if it can be dealt in, or why not
-    view: Callable[[Any, int | None], TableView]  # row, seat (None: everything) -> what it sees
+    view: Callable[[Any, int | None], TableView]  # row, seat (None: everything; -1: nobody's) -> what it sees
     narrate: Callable[[Any, int, Any], list[str]]  # row before, action, row after -> public account of what happened
     pending: Callable[[Any], int]  # row -> how many of the latest actions nobody else may know yet
     public_name: Callable[[Any, int], str]  # settings, action -> its name as the other seats see it
