@@ -63,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
         help="train a learner against the agent: how exploitable is it at least?",
     )
     add("--seats", type=int, help="seats at the table, where the agents do not say it")
+    add(
+        "--without",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="leave a shipped agent out of a leaderboard; the page says so",
+    )
     add("--decisions", type=int, default=2_000_000, help="of a best response's learner (default: %(default)s)")
     add("--report", metavar="FILE", type=Path, help="write a page with the agents' behaviour in pictures: out.html")
     add(
@@ -231,7 +238,8 @@ def _leaderboard(options: argparse.Namespace) -> int:
     from auction_env.results import write_file
     from auction_env.tasks import available, leaderboard, load_task, play_board, shipped_entries
 
-    entries = shipped_entries(list(agents.available()), options.agents)
+    shipped = [name for name in agents.available() if name not in options.without]
+    entries = shipped_entries(shipped, options.agents)
     boards = []
     for name in available():
         print(name, file=sys.stderr)
@@ -247,7 +255,9 @@ def _leaderboard(options: argparse.Namespace) -> int:
                     progress=progress,
                 )
             )
-    command = f"make leaderboard AGENTS='{' '.join(options.agents)}'"
+        boards[-1].skipped.update(dict.fromkeys(options.without, "left out of this run by `--without`"))
+    left_out = "".join(f" --without {name}" for name in options.without)
+    command = f"make leaderboard AGENTS='{' '.join(options.agents)}{left_out}'"
     write_file(options.leaderboard, leaderboard(boards, command))
     print(f"wrote {options.leaderboard}")
     return 0
