@@ -24,7 +24,8 @@ ROTATE = "rotate"
 
 def check_seat(seat: int | str, settings: Any) -> None:
     """Raise SettingsError unless ``seat`` is "rotate" or a seat of the table."""
-    if seat != ROTATE and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < settings.num_players):
+    number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+    if seat != ROTATE and not (number and 0 <= int(seat) < settings.num_players):
         raise SettingsError(f"seat is {seat!r}: it must be 'rotate' or a seat from 0 to {settings.num_players - 1}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -111,6 +111,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
             return None if self._started else seed_words(None, self.num_envs)
         if isinstance(seed, (int, np.integer)):
             return seed_words(seed, self.num_envs)
+        if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
+            raise ValueError(f"seed is {seed!r}: give one integer, or one for each of {self.num_envs} rows")
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} rows: give one for each, or one integer")
         if any(word is None for word in seed):
@@ -125,6 +127,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _set_up(self, words: np.ndarray | None, seats: np.ndarray, options: dict[str, Any]) -> list[np.ndarray]:
         """The tables that the options ask for; ``seats`` move on to those dealt in. Nothing changes yet."""
+        if not isinstance(options, Mapping):
+            raise SetupError(f"options is {options!r}: give a mapping, as Table.reset takes it")
         if "reset_mask" in options:
             raise SetupError("reset_mask: tables reset by themselves here (AutoresetMode.SAME_STEP), leave it out")
         states = []

@@ -353,6 +353,7 @@ def test_opponents_settle_the_number_of_seats_and_errors_name_the_fix(game):
     for seat in (-1, 99, "first", True):
         with pytest.raises(SettingsError, match="seat is"):
             SingleEnv(game, seat=seat)
+    assert SingleEnv(game, seat=np.int64(1)).seat == 1
     with pytest.raises(ValueError, match="render_mode is 'gif'"):
         SingleEnv(game, render_mode="gif")
 
