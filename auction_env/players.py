@@ -18,6 +18,9 @@ class PlayerError(RuntimeError):
 class Player(Protocol):
     """Chooses actions for many seats at once.
 
+    What it is given holds nothing that its seat may not know. This is no sandbox: a player is code in this process,
+    which can look anywhere if it means to, and its chance and the decks' may come of one seed.
+
     A player with a method ``act_states(states, masks)`` is asked by that instead: it gets rows of the game's STATE, one
     for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
     the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.

@@ -100,7 +100,6 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         if words is not None:
             self._words.seed(slice(None), words)
             seed_players(self.opponents, int(words[0]))
-        self._started = True
         self._begin_step(stepping=False)
         self._sit(self.batch.all_rows, seats)
         self._play_on(self.batch.all_rows[:0])
@@ -161,7 +160,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             ValueError: actions are not one integer for each row, or nothing has been dealt yet.
-            PlayerError: an opponent failed or acted illegally; it is named.
+            PlayerError: an opponent failed or acted illegally; it is named, and all tables need a reset.
         """
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
@@ -169,7 +168,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
                 f"actions are {actions.dtype}{list(actions.shape)}: give one integer for each of {self.num_envs} rows"
             )
         if not self._started:
-            raise ValueError("nothing has been dealt yet: call reset first")
+            raise ValueError("nothing has been dealt yet, or an opponent has failed: call reset first")
         masks = self.batch.out.masks
         known = (actions >= 0) & (actions < masks.shape[1])
         legal = known & (masks[self.batch.all_rows, np.where(known, actions, 0)] != 0)
@@ -227,6 +226,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         return (self.seats[rows] + 1) % self.batch.settings.num_players
 
     def _play_on(self, rows: np.ndarray) -> None:
+        self._started = False  # if an opponent fails it is still to act, and a step would act for its seat
         play_on(
             self.batch,
             self._control,
@@ -236,6 +236,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
             self._finish_deals,
             self._actions,
         )
+        self._started = True
 
     def _finish_deals(self, over: np.ndarray) -> None:
         """Credit deals that have ended; end the episodes of which they were the last."""

@@ -369,6 +369,10 @@ def test_an_opponent_that_misbehaves_is_named(game):
     with pytest.raises(PlayerError, match="agent wrong acted illegally"):
         for seed in range(10):
             run(env, np.random.default_rng(0), seed=seed)
+    before = env.table.states.copy()
+    with pytest.raises(ResetNeeded):
+        env.step(env.table.legal()[0])  # legal for the opponent, who is still to act
+    assert (env.table.states == before).all() and not env.action_masks().any()
 
 
 def test_an_opponent_sees_only_what_its_seat_may(game):

@@ -213,8 +213,13 @@ def test_an_opponent_that_misbehaves_is_named(game):
         def act_batch(self, observations, masks):
             return np.full(len(masks), -5)
 
+    envs = AuctionVectorEnv(game, 64, opponents=Wrong())
     with pytest.raises(PlayerError, match="agent wrong acted illegally"):
-        AuctionVectorEnv(game, 64, opponents=Wrong()).reset(seed=0)
+        envs.reset(seed=0)
+    before = envs.batch.states.copy()
+    with pytest.raises(ValueError, match="an opponent has failed: call reset first"):
+        envs.step(envs.action_masks().argmax(axis=1))  # some are legal for opponents, who are still to act
+    assert (envs.batch.states == before).all()
 
 
 def test_the_same_player_in_many_seats_is_asked_once_for_all(game):
