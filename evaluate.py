@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         return _mode(options)(options)
-    except ValueError as error:  # of arguments, settings, agents, files
+    except (ValueError, OSError) as error:  # of arguments, settings, agents, files
         print(f"evaluate.py: {error}", file=sys.stderr)
         return 2
     except PlayerError as error:
@@ -105,7 +105,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _seatings(text: str) -> int:
-    return 1 << 30 if text == "all" else int(text)
+    try:
+        return 1 << 30 if text == "all" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor 'all'") from None
 
 
 def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
@@ -114,6 +117,10 @@ def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
         path = getattr(options, name)
         if path and not path.parent.is_dir():
             raise ValueError(f"--{name}: there is no folder {path.parent}")
+        if path and path.is_dir():
+            raise ValueError(f"--{name}: {path} is a folder, name a file in it")
+    if options.time_limit is not None and not options.time_limit > 0:
+        raise ValueError(f"--time-limit {options.time_limit:g}: it must be above 0 seconds; leave it out for no limit")
     plain = not (options.round_robin or options.task or options.leaderboard or options.compare or options.best_response)
     if not plain and (options.report or options.luck):
         raise ValueError(f"{'--report' if options.report else '--luck'} goes with a match only")
@@ -140,6 +147,10 @@ def _mode(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
 def _match(options: argparse.Namespace) -> int:
     if options.luck and options.report:
         raise ValueError("--luck and --report watch a match each in its own way: ask for one at a time")
+    if options.seats not in (None, len(options.agents)):
+        raise ValueError(
+            f"--seats {options.seats}: a match has a seat for each agent named, here {len(options.agents)}"
+        )
     played = _play(options, options.agents)
     summary = played.result.summary()
     print(played.result.text())
@@ -347,10 +358,19 @@ def _table_of(specs: list[str], game: str | None) -> dict[str, Any]:
     for spec in specs:
         stored = Path(spec.partition(":")[2].partition("?")[0]) / "run.json"
         if spec.startswith("ppo:") and stored.is_file():
-            config = json.loads(stored.read_text(encoding="utf-8")).get("config", {})
+            config = _stored_config(stored)
             if game in (None, config.get("game")):
                 return {key: config[key] for key in ("game", "settings") if key in config}
     return {"game": game or "auction_poker"}
+
+
+def _stored_config(path: Path) -> dict[str, Any]:
+    """The config in a run's ``run.json``; ValueError naming the file if there is none."""
+    try:
+        config = json.loads(path.read_text(encoding="utf-8")).get("config", {})
+        return {**config}
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no account of a run: {error}") from error
 
 
 @contextlib.contextmanager

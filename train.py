@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
                 trainer = resume_run(Path(config.run), options.overrides)
             else:
                 trainer = start_run(config)
-    except ValueError as error:  # of config, settings, agents
+    except (ValueError, OSError) as error:  # of config, settings, agents, the run's folder
         print(f"train.py: {error}", file=sys.stderr)
         return 2
     try:

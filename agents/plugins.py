@@ -44,7 +44,7 @@ def make(spec: str, game: Game, settings: Any, seed: int) -> Agent:
         return _agent_of(found, {"argument": argument, "game": game, "settings": settings, "seed": seed})
     except AgentError as error:
         raise AgentError(f"plug-in agent {spec!r}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # or a plug-in could end the program, its status 0
         raise AgentError(f"plug-in agent {spec!r} failed: {type(error).__name__}: {error}") from error
 
 

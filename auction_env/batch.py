@@ -10,10 +10,15 @@ import numba
 import numpy as np
 
 from auction_env.games import get_game
-from auction_env.games.contract import Game, IllegalActionError, make_settings
+from auction_env.games.contract import Game, IllegalActionError
 from auction_env.loops import Outputs, decision_size, kernels, observation_size, seed_words
+from auction_env.table import settings_of
 
 ROWS_PER_THREAD = 2048  # below this a second thread costs more than it brings
+
+
+def _is_count(value: Any, most: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 1 <= int(value) <= most
 
 
 class Batch:
@@ -45,19 +50,20 @@ class Batch:
         threads: int | None = None,
     ) -> None:
         self.game = get_game(game)
-        if settings is None or isinstance(settings, Mapping):
-            settings = make_settings(self.game, settings or {})
-        if not 1 <= num_tables <= 1 << 24:
-            raise ValueError(f"num_tables is {num_tables!r}: it must be from 1 to {1 << 24}")
+        settings = settings_of(self.game, settings)
+        if not _is_count(num_tables, 1 << 24):
+            raise ValueError(f"num_tables is {num_tables!r}: it must be an integer from 1 to {1 << 24}")
         if np.dtype(dtype) not in (np.float32, np.int8):
             raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
         cores = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         if threads is None:
             threads = min(cores, max(1, num_tables // ROWS_PER_THREAD))
-        if not 1 <= threads <= cores:
-            raise ValueError(f"threads is {threads!r}: it must be from 1 to {cores}, the threads numba may use")
+        if not _is_count(threads, cores):
+            raise ValueError(
+                f"threads is {threads!r}: it must be an integer from 1 to {cores}, the threads numba may use"
+            )
         most, least = observation_size(self.game, settings), decision_size(self.game, settings)
-        if size is not None and not least <= size <= most:
+        if size is not None and not (_is_count(size, most) and size >= least):
             raise ValueError(
                 f"size is {size!r}: an observation has {most} entries, of which {least} are always written"
             )
@@ -97,16 +103,26 @@ class Batch:
 
         Returns:
             Outputs: see ``step``.
+
+        Raises:
+            ValueError: the seed is no integer from 0 to 2**63 - 1, and no array of one for each table.
         """
         if seed is not None or not self._seeded:
-            words = seed.astype(np.uint64) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
-            if words.shape != (self.num_tables,):
-                raise ValueError(f"seed has shape {words.shape}: give one for each of the {self.num_tables} tables")
+            words = self._words(seed) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
             self._kernels.seed(self.states, words)
             self._seeded = True
         self._kernels.start(self.states, self.all_rows, self._scratch, self._allowed, self.out, self.full)
         self.out.deal_over[:] = False
         return self.out
+
+    def _words(self, seeds: np.ndarray) -> np.ndarray:
+        good = seeds.dtype.kind in "iu" and seeds.shape == (self.num_tables,) and (seeds >= 0).all()
+        if not good:
+            raise ValueError(
+                f"seed is {seeds.dtype}{list(seeds.shape)}: give one integer, at least 0, for each of "
+                f"{self.num_tables} tables"
+            )
+        return seeds.astype(np.uint64)
 
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> Outputs:
         """Act at every table, or at those in ``rows`` (each at most once).
@@ -138,6 +154,8 @@ class Batch:
         return self.out
 
     def _refuse(self, row: int, action: int) -> None:
+        if self.states["to_act"][row] < 0:
+            raise IllegalActionError(f"table {row}: nothing has been dealt yet: call reset first")
         legal = np.flatnonzero(self.out.masks[row])
         raise IllegalActionError(
             f"table {row}: action {action} is not legal for player_{self.out.seats[row]}; legal now: "
@@ -168,8 +186,11 @@ class Batch:
         """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
 
         Raises:
-            ValueError: the state has no deal on.
+            ValueError: the state is not of this game or has no deal on, or there is no such row; nothing has changed.
         """
+        self._check_rows([row])
+        if not isinstance(state, np.ndarray) or state.dtype != self.states.dtype or state.shape != (1,):
+            raise ValueError(f"the state is not one row of {self.game.NAME}'s STATE: give the states of such a table")
         if state["to_act"][0] < 0:
             raise ValueError("nobody is to act at this table: put a table with a deal on")
         self.states[row] = state[0]
@@ -190,9 +211,14 @@ class Batch:
         Returns:
             deals finished, and the results in chips summed over them, int64[N, seats]. ``out`` is stale afterwards:
             reset before stepping again.
+
+        Raises:
+            ValueError: decisions is no integer from 1, or nothing has been dealt yet.
         """
         if not self._seeded:
             raise ValueError("nothing has been dealt yet: call reset first")
+        if not _is_count(decisions, 1 << 62):
+            raise ValueError(f"decisions is {decisions!r}: it must be an integer, at least 1")
         net = np.zeros((self.num_tables, self.settings.num_players), np.int64)
         run = self._kernels.rollout_parallel if self.threads > 1 else self._kernels.rollout
         return int(run(self.states, decisions, self._scratch, net)), net

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -147,13 +148,15 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _play(options: argparse.Namespace) -> int:
-    names = options.opponents.split(",")
+    names = re.split(r",(?!\w+=)", options.opponents)  # montecarlo:rollouts=100,policy=random is one agent
     opponents = names if len(names) > 1 else names[0]
     game, settings, players = resolve(options.game, opponents, parse_settings(options.set))
     if not 0 <= options.seat < settings.num_players:
         raise ValueError(f"--seat {options.seat}: seats are 0 to {settings.num_players - 1}")
     if options.record and not options.record.parent.is_dir():
         raise ValueError(f"--record: there is no folder {options.record.parent}")
+    if options.record and options.record.is_dir():
+        raise ValueError(f"--record: {options.record} is a folder, name a file in it")
     table = Table(game, settings)
     table.reset(options.seed)
     try:
@@ -250,7 +253,8 @@ def _menu(names: Sequence[str]) -> str:
 def _matching(answer: str, names: Sequence[str]) -> list[int]:
     """Places of the actions that an answer may mean: one if it is clear."""
     if answer.isascii() and answer.isdigit():
-        return [int(answer) - 1] if 1 <= int(answer[:9]) <= len(names) else []
+        number = int(answer) if len(answer) < 10 else 0  # of thousands of digits Python makes no number
+        return [number - 1] if 1 <= number <= len(names) else []
     answer = " ".join(answer.split())
     exact = [place for place, name in enumerate(names) if name.lower() == answer]
     return exact or [place for place, name in enumerate(names) if answer and name.lower().startswith(answer)]

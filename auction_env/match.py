@@ -22,6 +22,7 @@ from auction_env.players import Player, ask
 from auction_env.results import Estimate, MatchResult, estimate
 
 MAX_SEATINGS = 24  # of a deck, unless told otherwise: all of four different agents
+MAX_DEALS = 10**9  # whose results fit in memory
 PART_TABLES = (512, 4096)  # fewest and most tables in a part
 PARTS = 16  # that a match has at least, if its parts are not too small then
 _CHANCE, _SEATING, _IMAGINING = 0xC4A9CE, 0x5EA7, 0x1DEA  # streams of a seed
@@ -120,8 +121,8 @@ class Schedule:
         seats, places = self.settings.num_players, len(self.groups)
         if places != seats:
             raise ValueError(f"{places} agents for {seats} seats: name one for each, or set num_players={places}")
-        if self.min_deals < 1:
-            raise ValueError(f"deals is {self.min_deals}: it must be at least 1")
+        if not 1 <= self.min_deals <= MAX_DEALS:
+            raise ValueError(f"deals is {self.min_deals}: it must be from 1 to {MAX_DEALS}")
         seed_words(self.seed)
         fewest, limit = min(seats, self.possible), self.max_seatings
         if limit is not None and limit != 1 and limit < fewest:
@@ -205,8 +206,11 @@ class Schedule:
             results int64[decks, seatings, places].
 
         Raises:
+            ValueError: the time limit is not above 0.
             PlayerError: an agent failed, acted illegally or was too slow; it is named.
         """
+        if time_limit is not None and not time_limit > 0:
+            raise ValueError(f"time_limit is {time_limit}: it must be above 0, or None for no limit")
         for group, player in enumerate(players):
             restart = getattr(player, "seed", None)
             if restart is not None:

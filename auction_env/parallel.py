@@ -121,11 +121,16 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
 
         Raises:
             ValueError: an agent has no action, an action has no agent, or the match is over; nothing has changed.
+            TypeError: ``actions`` is no mapping.
         """
         if not self.agents:
             raise ValueError("there is nobody to act: call reset first")
+        if not isinstance(actions, Mapping):
+            raise TypeError(
+                f"actions is {actions!r}: give a mapping, with an action for each of {', '.join(self.agents)}"
+            )
         if set(actions) != set(self.agents):
-            odd = sorted(set(actions) ^ set(self.agents))
+            odd = sorted(map(str, set(actions) ^ set(self.agents)))
             raise ValueError(f"actions of {', '.join(odd)}: give one for each of {', '.join(self.agents)}, no other")
         agents, chosen, illegal = self.agents, {}, {}
         for agent in agents:

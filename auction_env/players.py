@@ -18,6 +18,9 @@ class PlayerError(RuntimeError):
 class Player(Protocol):
     """Chooses actions for many seats at once.
 
+    What it is given holds nothing that its seat may not know. This is no sandbox: a player is code in this process,
+    which can look anywhere if it means to, and its chance and the decks' may come of one seed.
+
     A player with a method ``act_states(states, masks)`` is asked by that instead: it gets rows of the game's STATE, one
     for each decision of its ``to_act``, in which everything that this seat cannot know has been drawn anew (uniformly;
     the generator's word too). It can search on them, or draw them anew again, and learns nothing that it may not.
@@ -129,26 +132,23 @@ def ask(
     Raises:
         PlayerError: the player failed, took too long or chose an illegal action; the message names it.
     """
-    try:
-        chosen, seconds = _timed_choice(player, game, states, seats, observations, masks, chance)
+    name = getattr(player, "name", type(player).__name__)
+    try:  # of copies of the masks: what it writes to its own changes nothing that is checked here
+        chosen, seconds = _timed_choice(player, game, states, seats, observations, masks.copy(), chance)
         actions = np.asarray(chosen)
-    except Exception as error:
-        raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # or a player could end the program, its status 0
+        raise PlayerError(f"agent {name} failed: {type(error).__name__}: {error}") from error
     if time_limit is not None and seconds > time_limit * len(masks):
         raise PlayerError(
-            f"agent {player.name} is too slow: {seconds / len(masks):.3g} s a decision, the limit is {time_limit:g} s"
+            f"agent {name} is too slow: {seconds / len(masks):.3g} s a decision, the limit is {time_limit:g} s"
         )
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
-        raise PlayerError(
-            f"agent {player.name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat"
-        )
+        raise PlayerError(f"agent {name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat")
     if len(masks) == 1 and 0 <= actions[0] < masks.shape[1] and masks[0, actions[0]]:  # as below, but quicker
         return actions.astype(np.int64, copy=False)
     inside = (actions >= 0) & (actions < masks.shape[1])
     legal = inside & (masks[np.arange(len(masks)), np.where(inside, actions, 0)] != 0)
     if not legal.all():
         wrong = np.flatnonzero(~legal)
-        raise PlayerError(
-            f"agent {player.name} acted illegally {len(wrong)} times, first with action {actions[wrong[0]]}"
-        )
+        raise PlayerError(f"agent {name} acted illegally {len(wrong)} times, first with action {actions[wrong[0]]}")
     return actions.astype(np.int64, copy=False)

@@ -6,7 +6,8 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -110,7 +111,7 @@ def read_record(path: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} is not JSON: {error}") from error
     if not isinstance(record, dict):
         raise RecordError(f"{path} holds a {type(record).__name__}, not a record")
@@ -175,7 +176,9 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
         module = get_game(game if game is not None else str(record.get("game")))
         if record.get("game") != module.NAME:
             raise ValueError(f"the record is of {record.get('game')!r}, not of {module.NAME}")
-        settings = {k: tuple(v) if isinstance(v, list) else v for k, v in dict(record["settings"]).items()}
+        if not isinstance(record["settings"], Mapping):
+            raise ValueError(f"{record['settings']!r} is no object: give values by name")
+        settings = {k: tuple(v) if isinstance(v, list) else v for k, v in record["settings"].items()}
         table = Table(module, make_settings(module, settings))
     except (KeyError, TypeError, ValueError, SettingsError) as error:
         raise RecordError(f"settings: {error}") from error
@@ -203,6 +206,8 @@ def _nothing(before: np.ndarray, action: int | None, after: np.ndarray) -> None:
 
 
 def _replay_deal(table: Table, deal: Mapping[str, Any], number: int, on_move: Move) -> None:
+    if not isinstance(deal, Mapping) or not isinstance(deal["actions"], list):
+        raise RecordError("it must be an object whose actions are a list")
     deck, given = _replay_set_up(table, deal, number)
     states, size = table.states, len(deck)
     states["deck"][0, :size] = complete_deck(deck[:given], table.settings.num_ranks, table.settings.num_suits)[0]
@@ -216,6 +221,8 @@ def _replay_deal(table: Table, deal: Mapping[str, Any], number: int, on_move: Mo
         raise RecordError(f"dealt_in is {deal['dealt_in']}, but the rules deal in {log.dealt_in}")
     on_move(table.states.copy(), None, table.states.copy())
     for entry in deal["actions"]:
+        if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) not in (2, 3):
+            raise RecordError(f"action {entry!r} is not [seat, action] or [seat, action, name]")
         before = table.states.copy()
         _replay_action(table, *entry)
         on_move(before, log.actions[-1][1], table.states.copy())
@@ -243,13 +250,19 @@ def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> tuple[
     if given != len(deck):
         raise RecordError(f"deck has {given} cards, not the {len(deck)} of a whole one")
     if deal.get("generator") is not None:
-        generator, given = np.uint64(int(deal["generator"], 16)), deal["given"]
+        generator, given = _generator(deal["generator"]), deal["given"]
         if number > 0 and generator != row.rng:
             raise RecordError("generator is not where the deal before leaves it")
         if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= len(deck):
             raise RecordError(f"given is {given!r}: it must be an integer from 0 to {len(deck)}")
         row.rng = generator
     return deck, given
+
+
+def _generator(word: Any) -> np.uint64:
+    if not isinstance(word, str) or not re.fullmatch("[0-9a-f]{1,16}", word):
+        raise RecordError(f"generator is {word!r}: it must be up to 16 hex digits")
+    return np.uint64(int(word, 16))
 
 
 def _replay_action(table: Table, actor: int, action: int, name: str | None = None) -> None:

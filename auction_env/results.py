@@ -313,7 +313,7 @@ def load_result(path: str | Path) -> dict[str, Any]:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultError(f"result {path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"result {path} is not JSON: {error}") from error
     wanted = ("task", "task_digest", "by_deck", "agents", "seatings", "decks")
     if not isinstance(found, dict) or found.get("format") != RESULT_FORMAT or any(key not in found for key in wanted):

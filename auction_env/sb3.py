@@ -17,10 +17,11 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from auction_env.batch import Batch
 from auction_env.games import get_game
-from auction_env.games.contract import Game, make_settings
-from auction_env.loops import decision_size
+from auction_env.games.contract import Game
+from auction_env.loops import decision_size, seed_words
 from auction_env.opponents import LEARNER, play_on
 from auction_env.players import Player
+from auction_env.table import settings_of
 
 PRESENT = 0  # entry of ``control``, beside LEARNER; higher numbers are other policies
 
@@ -62,9 +63,7 @@ class SelfPlayVecEnv(VecEnv):
         threads: int = 1,
     ) -> None:
         self.game = get_game(game)
-        if settings is None or isinstance(settings, Mapping):
-            settings = make_settings(self.game, settings or {})
-        self.settings = settings
+        self.settings = settings = settings_of(self.game, settings)
         size = decision_size(self.game, settings)
         self.batch = Batch(self.game, settings, num_tables, size=size, threads=threads)
         self.render_mode = None
@@ -72,6 +71,7 @@ class SelfPlayVecEnv(VecEnv):
             num_tables, spaces.Box(0.0, 1.0, (size,), np.float32), spaces.Discrete(len(self.batch.action_names))
         )
         self.reward_scale = reward_scale
+        seed_words(seed)  # refuses what is no seed, now and not at the first reset
         self._next_seed: int | None = seed
         self.rng = np.random.default_rng([seed, 0x5EA7])
         self.learner = self.batch.all_rows % settings.num_players

@@ -24,7 +24,8 @@ ROTATE = "rotate"
 
 def check_seat(seat: int | str, settings: Any) -> None:
     """Raise SettingsError unless ``seat`` is "rotate" or a seat of the table."""
-    if seat != ROTATE and (isinstance(seat, bool) or not isinstance(seat, int) or not 0 <= seat < settings.num_players):
+    number = isinstance(seat, (int, np.integer)) and not isinstance(seat, bool)
+    if seat != ROTATE and not (number and 0 <= int(seat) < settings.num_players):
         raise SettingsError(f"seat is {seat!r}: it must be 'rotate' or a seat from 0 to {settings.num_players - 1}")
 
 
@@ -138,7 +139,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             ResetNeeded: the episode is over.
-            PlayerError: an opponent failed or acted illegally; it is named.
+            PlayerError: an opponent failed or acted illegally; it is named, and the episode is over.
         """
         if self._over:
             raise ResetNeeded("the episode is over: call reset first")
@@ -164,7 +165,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
                 self._over = table.match_over or self.seat not in table.deals[-1].dealt_in
             if self._over or table.to_act == self.seat:
                 return reward
-            result = self._act_for_opponent()
+            try:
+                result = self._act_for_opponent()
+            except BaseException:  # the opponent is still to act: a step now would act for its seat
+                self._over, self._final = True, table.observe(self.seat)
+                raise
 
     def _act_for_opponent(self) -> list[int] | None:
         place = (int(self.table.states["to_act"][0]) - self.seat) % self.table.settings.num_players

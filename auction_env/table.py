@@ -45,6 +45,15 @@ class DealLog:
         return DealLog(**{**self.__dict__, "actions": self.actions.copy()})
 
 
+def settings_of(game: Game, settings: Mapping[str, Any] | Any) -> Any:
+    """The Settings of a game, from keyword values or checked. Raises SettingsError."""
+    if settings is None or isinstance(settings, Mapping):
+        settings = make_settings(game, settings or {})
+    if not isinstance(settings, game.Settings):
+        raise SettingsError(f"settings is {settings!r}: give keyword values or the Settings of {game.NAME}")
+    return settings
+
+
 @cache
 def _names(game: Any, settings: Any) -> tuple[str, ...]:
     return game.action_names(settings)
@@ -62,11 +71,7 @@ class Table:
 
     def __init__(self, game: str | Game | ModuleType, settings: Mapping[str, Any] | Any = None) -> None:
         self.game = get_game(game)
-        if settings is None or isinstance(settings, Mapping):
-            settings = make_settings(self.game, settings or {})
-        if not isinstance(settings, self.game.Settings):
-            raise SettingsError(f"settings is {settings!r}: give keyword values or the Settings of {self.game.NAME}")
-        self.settings = settings
+        self.settings = settings = settings_of(self.game, settings)
         self.states = self.game.new_state(settings)
         self.seed: int | None = None
         self.deals: list[DealLog] = []

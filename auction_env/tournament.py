@@ -33,6 +33,7 @@ from auction_env.results import MatchResult, write_file
 
 STATE_FORMAT = "auction_env.match/1"
 PLAN_FILE = "match.json"
+_AGENTS = 0xA6E27  # stream of a match's seed
 
 Make = Callable[[str, Game, Any, int], Player]  # an agent from its text, such as ``agents.make``
 
@@ -97,10 +98,11 @@ class Plan:
         return Schedule(self.game, self.settings, groups, self.deals, self.seed, self.seatings, self.part_tables)
 
     def players(self) -> list[Player]:
-        """The agents, made anew, by number of group."""
+        """The agents, made anew, by number of group; the seed that they are told says nothing of the decks."""
         groups = self.schedule.groups
+        seed = int(np.random.SeedSequence([self.seed, _AGENTS]).generate_state(1, np.uint64)[0] >> 1)
         return [
-            self.make(self.agents[groups.index(group)], self.game, self.settings, self.seed)
+            self.make(self.agents[groups.index(group)], self.game, self.settings, seed)
             for group in range(max(groups) + 1)
         ]
 

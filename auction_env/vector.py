@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -101,7 +101,6 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         if words is not None:
             self._words.seed(slice(None), words)
             seed_players(self.opponents, int(words[0]))
-        self._started = True
         self._begin_step(stepping=False)
         self._sit(self.batch.all_rows, seats)
         self._play_on(self.batch.all_rows[:0])
@@ -112,6 +111,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
             return None if self._started else seed_words(None, self.num_envs)
         if isinstance(seed, (int, np.integer)):
             return seed_words(seed, self.num_envs)
+        if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
+            raise ValueError(f"seed is {seed!r}: give one integer, or one for each of {self.num_envs} rows")
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} rows: give one for each, or one integer")
         if any(word is None for word in seed):
@@ -126,6 +127,8 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _set_up(self, words: np.ndarray | None, seats: np.ndarray, options: dict[str, Any]) -> list[np.ndarray]:
         """The tables that the options ask for; ``seats`` move on to those dealt in. Nothing changes yet."""
+        if not isinstance(options, Mapping):
+            raise SetupError(f"options is {options!r}: give a mapping, as Table.reset takes it")
         if "reset_mask" in options:
             raise SetupError("reset_mask: tables reset by themselves here (AutoresetMode.SAME_STEP), leave it out")
         states = []
@@ -158,7 +161,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             ValueError: actions are not one integer for each row, or nothing has been dealt yet.
-            PlayerError: an opponent failed or acted illegally; it is named.
+            PlayerError: an opponent failed or acted illegally; it is named, and all tables need a reset.
         """
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
@@ -166,7 +169,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
                 f"actions are {actions.dtype}{list(actions.shape)}: give one integer for each of {self.num_envs} rows"
             )
         if not self._started:
-            raise ValueError("nothing has been dealt yet: call reset first")
+            raise ValueError("nothing has been dealt yet, or an opponent has failed: call reset first")
         masks = self.batch.out.masks
         known = (actions >= 0) & (actions < masks.shape[1])
         legal = known & (masks[self.batch.all_rows, np.where(known, actions, 0)] != 0)
@@ -224,6 +227,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         return (self.seats[rows] + 1) % self.batch.settings.num_players
 
     def _play_on(self, rows: np.ndarray) -> None:
+        self._started = False  # if an opponent fails it is still to act, and a step would act for its seat
         play_on(
             self.batch,
             self._control,
@@ -233,6 +237,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
             self._finish_deals,
             self._actions,
         )
+        self._started = True
 
     def _finish_deals(self, over: np.ndarray) -> None:
         """Credit deals that have ended; end the episodes of which they were the last."""

@@ -409,6 +409,10 @@ class Raises(Bot):
     def __init__(self):
         raise RuntimeError("no luck")
 
+class Leaves(Bot):
+    def __init__(self):
+        raise SystemExit(0)
+
 class Abstract(Agent):
     pass
 
@@ -457,6 +461,7 @@ def test_a_file_alone_needs_make_agent_or_one_class(tmp_path, monkeypatch):
     ("attribute", "message"),
     [
         ("Raises", "RuntimeError: no luck"),
+        ("Leaves", "SystemExit: 0"),
         ("Missing", "has no Missing"),
         ("nothing", "made None"),
         ("number", "is a int, not an agent"),

@@ -8,8 +8,8 @@ import pytest
 
 from auction_env import Table
 from auction_env.batch import Batch
-from auction_env.games import available
-from auction_env.games.contract import IllegalActionError
+from auction_env.games import available, get_game
+from auction_env.games.contract import IllegalActionError, SettingsError
 from auction_env.loops import decision_size
 
 pytestmark = pytest.mark.parametrize("game", available())
@@ -129,6 +129,51 @@ def test_rows_that_are_no_tables_are_refused_and_change_nothing(game):
     assert batch.states[3] != before[3]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        *(({"num_tables": number}, "num_tables is") for number in (0, 2.5, "4", None, True)),
+        *(({"threads": number}, "threads is") for number in (0, 1.5, "2", True)),
+        *(({"size": number}, "size is") for number in (1, 600.5, "600")),
+        *(({"settings": settings}, "settings is .*give keyword values") for settings in (5, "x", [("num_players", 3)])),
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(game, arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        Batch(game, **{"num_tables": 4, **arguments})
+
+
+def test_settings_are_those_of_the_game(game):
+    other = next(name for name in available() if name != game)
+    with pytest.raises(SettingsError, match=f"give keyword values or the Settings of {game}"):
+        Batch(game, get_game(other).Settings())
+
+
+def test_a_bad_seed_or_state_changes_nothing(game):
+    batch = Batch(game, None, 4)
+    with pytest.raises(IllegalActionError, match="table 0: nothing has been dealt yet"):
+        batch.step(np.zeros(4, np.int64))
+    batch.reset(0)
+    before = batch.states.copy()
+    for seeds in (np.array([1, 2]), np.full(4, 1.5), np.array([-1, 1, 1, 1]), np.array(["a"] * 4)):
+        with pytest.raises(ValueError, match="give one integer, at least 0, for each of 4 tables"):
+            batch.reset(seeds)
+    tables = {name: Table(name) for name in available()}
+    for table in tables.values():
+        table.reset(0)
+    for name, table in tables.items():
+        if name != game:
+            with pytest.raises(ValueError, match=f"not one row of {game}'s STATE"):
+                batch.put(0, table.states)
+    for row in (-1, 4):
+        with pytest.raises(ValueError, match="rows must be indices of tables"):
+            batch.put(row, tables[game].states)
+    for decisions in (-1, 0, 2.5):
+        with pytest.raises(ValueError, match="decisions is"):
+            batch.rollout(decisions)
+    assert (batch.states == before).all()
+
+
 def test_reset_without_a_seed_goes_on_and_with_the_same_seed_repeats(game):
     batch = Batch(game, None, 4)
     first = batch.reset(5).observations.copy()
@@ -171,5 +216,5 @@ def test_nonsense_is_refused(game):
     ):
         with pytest.raises(ValueError, match=message):
             Batch(game, None, **arguments)
-    with pytest.raises(ValueError, match="give one for each of the 3 tables"):
+    with pytest.raises(ValueError, match="give one integer, at least 0, for each of 3 tables"):
         Batch(game, None, 3).reset(np.arange(4, dtype=np.uint64))

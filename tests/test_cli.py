@@ -173,7 +173,7 @@ def test_nothing_is_printed_that_the_seat_may_not_know(game, seed, person, capsy
 
 
 def test_bad_input_is_asked_again_and_help_is_there(person, capsys):
-    answers = ["", "99", "0", "fly", "bid", "?", "t", "a", "BID  2"]
+    answers = ["", "99", "0", "0000000019", "000000000000000019", "9" * 5000, "fly", "bid", "?", "t", "a", "BID  2"]
     person.answers = iter(answers)
     assert cli.main(["play", "--seed", "1"]) == 0
     out = capsys.readouterr().out
@@ -245,6 +245,8 @@ def test_as_a_program_end_of_input_is_no_error():
         (["play", "--set", "max_bid=__import__('os')"], "max_bid is"),
         (["play", "--seed", "-1"], "seed is -1"),
         (["play", "--record", "/nowhere/at/all.json"], "there is no folder"),
+        (["play", "--record", str(ROOT)], "is a folder, name a file in it"),
+        (["play", "--opponents", "montecarlo:rollouts=1,policy=none,random"], "there is no policy 'none'"),
         (["replay", "/nowhere.json"], "/nowhere.json cannot be read: No such file"),
     ],
 )
@@ -344,7 +346,7 @@ def test_replay_for_a_seat_shows_what_it_could_see(game, record_file, capsys):
     assert "there is no seat 9" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": "auction_env.record/1"}'])
+@pytest.mark.parametrize("content", ["{", "[" * 100_000, "[]", "{}", '{"format": "auction_env.record/1"}'])
 def test_what_is_not_a_record_is_refused_by_name(content, tmp_path, capsys):
     file = tmp_path / "odd.json"
     file.write_text(content, encoding="utf-8")

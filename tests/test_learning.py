@@ -20,6 +20,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import agents
+import train
 from agents.base import AgentError
 from agents.learning.config import Config, ConfigError, documentation, load_config, make_config
 from agents.learning.network import FORMAT, build_actor, load_policy, save_policy
@@ -351,6 +352,14 @@ def command(*arguments: str) -> subprocess.CompletedProcess:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     line = [sys.executable, *arguments]
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=300, check=False)
+
+
+def test_a_run_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    line = [str(ROOT / "configs/auction_poker.toml"), "tables=8", "steps=8", "minibatch=64"]
+    assert train.main([*line, f"run={tmp_path / 'file' / 'run'}"]) == 2
+    error = capsys.readouterr().err
+    assert "train.py: " in error and str(tmp_path / "file") in error and "Traceback" not in error
 
 
 def tiny_arguments(run: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from itertools import permutations
 
@@ -109,6 +110,12 @@ def test_pairing_is_respected(game):
     assert result.agent(0).half_width == pytest.approx(1.959963984540054 * by_deck.std(ddof=1) / len(by_deck) ** 0.5)
 
 
+def _allow_all(masks):
+    last = masks.shape[1] - masks[:, ::-1].argmin(axis=1) - 1
+    masks[:] = 1
+    return last
+
+
 @pytest.mark.parametrize(
     ("behaviour", "message"),
     [
@@ -118,6 +125,8 @@ def test_pairing_is_respected(game):
         (lambda masks: masks.argmax(axis=1)[:-1], "not one integer for each seat"),
         (lambda masks: masks.argmax(axis=1) * 1.0, "not one integer for each seat"),
         (lambda masks: 1 / 0, "agent bad failed: ZeroDivisionError"),
+        (lambda masks: sys.exit(0), "agent bad failed: SystemExit: 0"),
+        (_allow_all, "agent bad acted illegally"),
     ],
 )
 def test_agents_that_misbehave_are_named_and_lose_the_run(game, behaviour, message):

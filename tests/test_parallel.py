@@ -191,6 +191,11 @@ def test_actions_of_other_agents_than_those_alive_are_refused(game):
     for bad in ({"player_0": actions["player_0"]}, {**actions, "player_7": 0}, {}):
         with pytest.raises(ValueError, match="give one for each of player_0, player_1, no other"):
             env.step(bad)
+    with pytest.raises(ValueError, match=r"actions of 0, player_0, player_1: give one"):
+        env.step({0: 1})
+    for bad in (None, 5, [0, 0]):
+        with pytest.raises(TypeError, match="give a mapping, with an action for each of player_0, player_1"):
+            env.step(bad)
     assert (env.table.states == before).all()
     env.step(actions)
     with pytest.raises(SetupError):

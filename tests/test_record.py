@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -357,6 +358,22 @@ def test_malformed_fields_are_refused_by_name(match, name, value):
         value = [["num_players", 99]]
     with pytest.raises(RecordError, match=name):
         replay({**match, name: value})
+
+
+@pytest.mark.parametrize("entry", [None, 5, "ab", [], [0], [0, 1, "bid 1", 4], {"seat": 0}])
+def test_a_malformed_action_is_shown(match, entry):
+    record = copy.deepcopy(match)
+    record["deals"][1]["actions"][0] = entry
+    with pytest.raises(RecordError, match=re.escape(f"deal 2: action {entry!r} is not [seat, action]")):
+        replay(record)
+
+
+@pytest.mark.parametrize("generator", [5, "zz", "-1", "f" * 17, "0x1", ""])
+def test_a_malformed_generator_is_shown(match, generator):
+    record = copy.deepcopy(match)
+    record["deals"][0]["generator"] = generator
+    with pytest.raises(RecordError, match=f"deal 1: generator is {generator!r}: it must be up to 16 hex digits"):
+        replay(record)
 
 
 @pytest.mark.parametrize("name", ["format", "game", "version", "settings", "deals"])

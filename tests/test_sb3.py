@@ -222,3 +222,19 @@ def test_seed_of_the_vecenv_interface_repeats():
     env.seed(1)
     assert np.array_equal(env.reset(), first)
     assert not np.array_equal(going_on, first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"settings": 5}, "settings is 5: give keyword values"),
+        ({"num_tables": 2.5}, "num_tables is 2.5"),
+        ({"seed": -1}, "seed is -1"),
+        ({"seed": 1.5}, "seed is 1.5"),
+        ({"threads": 0}, "threads is 0"),
+        ({"mixed": 2}, "mixed is 2"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(arguments, reason):
+    with pytest.raises(ValueError, match=reason):
+        SelfPlayVecEnv(GAMES[0], **{"num_tables": 4, **arguments})

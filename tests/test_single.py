@@ -353,6 +353,7 @@ def test_opponents_settle_the_number_of_seats_and_errors_name_the_fix(game):
     for seat in (-1, 99, "first", True):
         with pytest.raises(SettingsError, match="seat is"):
             SingleEnv(game, seat=seat)
+    assert SingleEnv(game, seat=np.int64(1)).seat == 1
     with pytest.raises(ValueError, match="render_mode is 'gif'"):
         SingleEnv(game, render_mode="gif")
 
@@ -368,6 +369,10 @@ def test_an_opponent_that_misbehaves_is_named(game):
     with pytest.raises(PlayerError, match="agent wrong acted illegally"):
         for seed in range(10):
             run(env, np.random.default_rng(0), seed=seed)
+    before = env.table.states.copy()
+    with pytest.raises(ResetNeeded):
+        env.step(env.table.legal()[0])  # legal for the opponent, who is still to act
+    assert (env.table.states == before).all() and not env.action_masks().any()
 
 
 def test_an_opponent_sees_only_what_its_seat_may(game):

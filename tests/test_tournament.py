@@ -40,6 +40,19 @@ def test_same_digest_for_any_number_of_processes():
     assert told == [(done, 120) for done in range(20, 121, 20)]
 
 
+def test_agents_are_not_told_the_seed_of_the_decks():
+    told: list[int] = []
+
+    def make(spec, game, settings, seed):
+        told.append(seed)
+        return agents.make(spec, game, settings, seed)
+
+    settings = make_settings(POKER, {"num_players": 2})
+    for _ in range(2):
+        Plan(POKER, settings, ("random", "random"), 10, make, seed=3).players()
+    assert told[0] == told[1] and told[0] > 2**32, "a word made of the seed, the same each time"
+
+
 def test_an_interrupted_match_goes_on_to_the_same_digest(tmp_path):
     whole = play(plan()).result
     state = tmp_path / "state"
@@ -158,6 +171,10 @@ def run(capsys, monkeypatch):
 
 
 def test_the_command_line_says_what_is_wrong(tmp_path, run):
+    deep, damaged = tmp_path / "deep.json", tmp_path / "run"
+    deep.write_text("[" * 100_000)
+    damaged.mkdir()
+    (damaged / "run.json").write_text("{")
     for arguments, words in (
         ((), "name the agents, one for each seat"),
         (("random", "random", "--seed", "-1"), "seed is -1"),
@@ -167,7 +184,16 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
         (("random", "random", "--set", "max_bits=3"), "did you mean 'max_bid'"),
         (("random", "random", "--seatings", "0"), "seatings is 0"),
         (("random", "random", "--workers", "0"), "workers is 0"),
+        (("random", "random", "--deals", str(10**15)), f"deals is {10**15}: it must be from 1 to"),
+        (("random", "random", "--seats", "5"), "--seats 5: a match has a seat for each agent named, here 2"),
+        (("random", "random", "--time-limit", "0"), "--time-limit 0: it must be above 0"),
+        (("random", "random", "--time-limit", "nan"), "--time-limit nan: it must be above 0"),
         (("random", "random", "--json", str(tmp_path / "no" / "file")), "there is no folder"),
+        (("random", "random", "--json", str(tmp_path)), "is a folder, name a file in it"),
+        (("random", "random", "--report", str(tmp_path)), "is a folder, name a file in it"),
+        (("--compare", str(deep), str(deep)), "deep.json is not JSON"),
+        ((f"ppo:{damaged}", "random"), "run.json is no account of a run"),
+        (("random", "random", "--deals", "1", "--workers", "1", "--state", str(deep / "x")), "Not a directory"),
     ):
         found = run(*arguments)
         assert found.returncode == 2 and words in found.stderr, found.stderr

@@ -195,8 +195,15 @@ def test_bad_calls_change_nothing_and_say_why(game):
         AuctionVectorEnv(game, 1, render_mode="gif")
     with pytest.raises(SettingsError, match="seat is 77"):
         AuctionVectorEnv(game, 1, seat=77)
-    with pytest.raises(ValueError, match="num_tables is 0"):
-        AuctionVectorEnv(game, 0)
+    for seed in (1.5, "12", {0: 1, 1: 2, 2: 3}):
+        with pytest.raises(ValueError, match="give one integer, or one for each of 3 rows"):
+            envs.reset(seed=seed)
+    with pytest.raises(SetupError, match="options is 5: give a mapping"):
+        envs.reset(options=5)
+    assert (envs.batch.states == before).all()
+    for number in (0, 2.5, "4", True):
+        with pytest.raises(ValueError, match=f"num_tables is {number!r}: it must be an integer"):
+            AuctionVectorEnv(game, number)
 
 
 def test_an_opponent_that_misbehaves_is_named(game):
@@ -206,8 +213,13 @@ def test_an_opponent_that_misbehaves_is_named(game):
         def act_batch(self, observations, masks):
             return np.full(len(masks), -5)
 
+    envs = AuctionVectorEnv(game, 64, opponents=Wrong())
     with pytest.raises(PlayerError, match="agent wrong acted illegally"):
-        AuctionVectorEnv(game, 64, opponents=Wrong()).reset(seed=0)
+        envs.reset(seed=0)
+    before = envs.batch.states.copy()
+    with pytest.raises(ValueError, match="an opponent has failed: call reset first"):
+        envs.step(envs.action_masks().argmax(axis=1))  # some are legal for opponents, who are still to act
+    assert (envs.batch.states == before).all()
 
 
 def test_the_same_player_in_many_seats_is_asked_once_for_all(game):
