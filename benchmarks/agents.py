@@ -29,7 +29,7 @@ SEARCH = "montecarlo:rollouts=100"
 SEED = 2026
 # Deals of each pairing by game and seats: the searching agent needs fewer to be told apart, and takes longer.
 QUICK_DEALS = {"auction_poker": {2: 8000, 3: 8000, 4: 8000, 7: 8000}, "auction_flop": {2: 8000, 4: 8000, 8: 8000}}
-SEARCH_DEALS = {"auction_poker": {2: 1000, 3: 999, 4: 600, 7: 350}, "auction_flop": {2: 12000, 4: 3000, 8: 600}}
+SEARCH_DEALS = {"auction_poker": {2: 1000, 3: 999, 4: 600, 7: 350}, "auction_flop": {2: 12000, 4: 3000, 8: 1504}}
 STYLES = ("rules:tight", "rules:loose", "rules:aggressive")
 
 
