@@ -463,7 +463,7 @@ def test_the_environment_plays_as_the_table_does(game):
 
 
 def test_no_step_copies_the_game_as_a_whole(game, monkeypatch):
-    """CASES 62: deepcopy in a step is what makes card environments slow."""
+    """Deepcopy in a step is what makes card environments slow."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("deepcopy in a step")
@@ -558,7 +558,7 @@ def test_nothing_anyone_sees_changes_until_the_last_hidden_choice_is_in(game):
 
 
 def test_a3_the_pot_grows_only_when_the_last_bid_is_in():
-    """CASES 51: three antes, then bids 3, 3, 1: the pot reads 3, 3, 3, then 10, for every seat and in the text."""
+    """Three antes, then bids 3, 3, 1: the pot reads 3, 3, 3, then 10, for every seat and in the text."""
     env = auction_env.auction_poker_v0.env(render_mode="ansi")
     env.reset(seed=1, options={"dealer": 0})
     table, pots = env.unwrapped.table, []
@@ -572,7 +572,7 @@ def test_a3_the_pot_grows_only_when_the_last_bid_is_in():
 
 
 def test_a_hidden_choice_looks_the_same_whether_asked_first_or_last():
-    """CASES 34: which bids are in does not show in a seat's observation."""
+    """Which bids are in does not show in a seat's observation."""
     for seed in range(5):
         env = auction_env.auction_poker_v0.env(num_players=4)
         env.reset(seed=seed)

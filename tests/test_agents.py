@@ -74,7 +74,7 @@ def test_rules_are_legal_in_any_settings(data):
 @pytest.mark.parametrize("spec", ["random", *SCRIPTED])
 @pytest.mark.parametrize("seats", [2, 4, 7])
 def test_a_bet_that_may_not_be_raised_again_is_called_or_folded(spec, seats):
-    """CASES 9: bet, raise, raise, raise - then every agent calls or folds."""
+    """Bet, raise, raise, raise - then every agent calls or folds."""
     rng = np.random.default_rng(1)
     for seed in range(10):
         table = dealt(POKER, {"num_players": seats}, seed)
@@ -111,7 +111,7 @@ def test_rules_look_at_nothing_hidden_even_in_whole_rows(game):
 
 @pytest.mark.parametrize("spec", ["montecarlo:rollouts=24", "mix:0.5:random:(montecarlo:rollouts=12)"])
 def test_searching_agents_choose_alike_in_worlds_that_look_alike(game, spec):
-    """CASES 54: a search gets what its seat may imagine; another truth behind it changes no frequency (5 sigma)."""
+    """A search gets what its seat may imagine; another truth behind it changes no frequency (5 sigma)."""
     rng, number = np.random.default_rng(4), 100
     compared = 0
     for seed in range(8):
@@ -162,7 +162,7 @@ def reachable(value: Any, seen: dict[int, Any]) -> dict[int, Any]:
 
 
 def test_a_spy_finds_no_card_of_others_and_no_generator(game):
-    """CASES 53: of what it can reach, hidden cards agree with the truth as often as chance has it, words never."""
+    """Of what it can reach, hidden cards agree with the truth as often as chance has it, words never."""
     settings = make_settings(game, {"num_players": 2})
     batch, spy, rng = Batch(game, settings, 400, threads=1), Spy(), np.random.default_rng(9)
     out = batch.reset(3)
@@ -347,7 +347,7 @@ class Fixed(Agent):
 
 
 def test_mix_plays_the_other_agent_with_its_probability():
-    """CASES 69: what is drawn follows the stated rule; five standard errors."""
+    """What is drawn follows the stated rule; five standard errors."""
     from agents.mix import MixAgent
 
     first, last = Fixed("first"), Fixed("last")
@@ -512,7 +512,7 @@ def test_installed_packages_bring_agents_and_built_in_names_win(bots, monkeypatc
 
 
 def test_an_agent_that_is_too_slow_is_named():
-    """CASES 81: time counts for the decisions asked for, on average."""
+    """Time counts for the decisions asked for, on average."""
 
     class Slow(Fixed):
         name = "slow"
@@ -550,7 +550,7 @@ def test_a_state_agent_that_acts_illegally_or_raises_is_named(game):
 
 
 def test_the_page_holds_the_tables_that_were_measured():
-    """CASES 77: each number stands with its interval, deals and opponents, as the stored result has it."""
+    """Each number stands with its interval, deals and opponents, as the stored result has it."""
     import json
 
     root = Path(__file__).parent.parent

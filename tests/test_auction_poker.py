@@ -129,7 +129,7 @@ def test_a1_each_auction_turns_up_as_many_cards_as_seats_in_deck_order() -> None
 
 
 def test_a1_seven_seats_use_forty_nine_cards_each_once() -> None:
-    table = begin(settings={"num_players": 7})  # case 10
+    table = begin(settings={"num_players": 7})
     deck = names_of(table.deals[0].deck).split()
     play_auctions(table)
     held = [card for seat in range(7) for card in (*hole(table, seat), *exposed(table, seat))]
@@ -258,7 +258,7 @@ def test_a3_nobody_learns_a_bid_nor_that_one_is_larger_until_all_are_in() -> Non
 
 
 def test_a3_the_pot_grows_only_when_the_last_bid_is_in() -> None:
-    table = begin(dealer=0)  # case 51
+    table = begin(dealer=0)
     pots = [int(table.state.pot)]
     for word in ("bid 3", "bid 3", "bid 1"):
         play(table, word)
@@ -268,7 +268,7 @@ def test_a3_the_pot_grows_only_when_the_last_bid_is_in() -> None:
 
 @pytest.mark.parametrize(("bids", "chips"), [((3, 3, 1), 7), ((1, 1, 1), 3), ((3, 3, 3), 9), ((2, 1, 3), 6)])
 def test_a3_all_bids_go_into_the_pot(bids: tuple[int, ...], chips: int) -> None:
-    table = begin(dealer=0)  # case 2
+    table = begin(dealer=0)
     bid(table, dict(enumerate(bids)))
     assert table.state.pot == 3 + chips
     assert stacks(table) == [19 - price for price in bids]
@@ -326,7 +326,7 @@ def test_a4_the_last_card_of_a_row_goes_to_its_seat_without_a_decision() -> None
 
 @pytest.mark.parametrize("n", range(2, 8))
 def test_a4_every_seat_gets_one_card_of_each_row_and_none_is_left(n: int) -> None:
-    table = begin(seed=n, settings={"num_players": n})  # case 2
+    table = begin(seed=n, settings={"num_players": n})
     for auction in range(5):
         cards = row(table).split()
         bid(table, {seat: 1 + (seat + auction) % 3 for seat in range(n)})
@@ -359,7 +359,7 @@ def test_a4_the_sources_worked_auction() -> None:
 
 
 def test_a4_the_account_of_an_auction_names_bids_tie_hands_and_order() -> None:
-    table = with_exposed(0, ["Ac", "Kh", "6d"])  # case 90
+    table = with_exposed(0, ["Ac", "Kh", "6d"])
     play(table, "bid 2", "bid 1")
     before = table.states.copy()[0]
     assert auction_poker.narrate(begin(dealer=0).state, table.action_index("bid 2"), before) == []  # all not in
@@ -456,7 +456,7 @@ def test_a6_lines_of_betting(n: int, line: str, phase: str, paid: list[int]) -> 
     assert table.phase == phase
     assert bets_paid(table) == paid
     if phase == "bet":
-        assert legal(table) == {"call", "fold"}  # the cap (case 9)
+        assert legal(table) == {"call", "fold"}  # the cap
 
 
 @pytest.mark.parametrize(("line", "winner"), [("x b f f", 1), ("b f f", 0)])
@@ -502,7 +502,7 @@ def test_a6_check_raising_is_allowed() -> None:
 
 @pytest.mark.parametrize("n", range(2, 8))
 def test_a6_at_most_four_chips_from_each_seat_and_the_longest_deal_is_as_stated(n: int) -> None:
-    """n - 1 checks, a bet by the last, then each raise by the seat that would have closed the round (case 65)."""
+    """n - 1 checks, a bet by the last, then each raise by the seat that would have closed the round."""
     table = to_betting(n)
     for _ in range(n - 1):
         play(table, "check")
@@ -682,7 +682,7 @@ def award(pot: int, *seats: str) -> tuple[list[int], int]:
         (75, "B 9/9, H 8, L 8", [75, 0, 0]),
         (100, "B 9/5, L 5, H 3", [0, 50, 50]),  # case 23: the best single hand collects, beaten or not
         (100, "B 9/5, L 5", [0, 100]),  # case 25: a both that only ties low gets nothing
-        (1, "H, L", [1, 0]),  # case 27
+        (1, "H, L", [1, 0]),
         (37, "H 5, H 5, H 5", [13, 12, 12]),
         (40, "H 3, L 7, H 2", [20, 20, 0]),  # the sources: trip queens, 7-5-4-2-A, two pair
     ],
@@ -826,7 +826,7 @@ def test_a13_a_given_deal_in_which_all_declare_both_and_none_succeeds() -> None:
 
 
 def test_a13_a_carried_pot_joins_the_antes_and_is_won_with_the_next_deal() -> None:
-    table = with_carry(1)  # case 31
+    table = with_carry(1)
     carried = table.deals[0].carried_out
     assert carried == 3 + 15 and table.deals[0].net == [-6, -6, -6]
     assert table.deals[1].carried_pot == carried and table.state.pot == carried + 3
@@ -894,7 +894,7 @@ def test_a13_split_shares_a_pot_left_by_the_last_deal_among_its_declarers(carrie
 
 
 def test_a13_split_of_sixty_six_between_two_is_even() -> None:
-    table = last_deal_carried("split", 66 - 12, n=2)  # case 29
+    table = last_deal_carried("split", 66 - 12, n=2)
     assert table.deals[0].award == [33, 33]
 
 

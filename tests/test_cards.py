@@ -30,7 +30,7 @@ def test_cards_are_read_from_text_names_and_indices(written: object) -> None:
 @pytest.mark.parametrize(
     ("written", "named"),
     [
-        ("As As", "As"),  # case 19
+        ("As As", "As"),
         (["Kd", "As", 51], "As"),
         ("10d", "10d"),
         ("1s", "1s"),
@@ -193,6 +193,6 @@ def test_equal_seeds_deal_equal_decks_and_neighbouring_seeds_unrelated_ones() ->
         table.reset(seed)
         return table.deals[0].deck[:21]  # all that three seats can come to see
 
-    assert deck(0) == deck(0) != deck(1)  # case 58
+    assert deck(0) == deck(0) != deck(1)
     agree = np.mean([np.array(deck(seed)) == np.array(deck(seed + 1)) for seed in range(100)])
     assert agree < 2 / 52

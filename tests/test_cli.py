@@ -138,7 +138,7 @@ def test_a_deal_from_end_to_end_is_the_gymnasium_environments(game, seat, person
 
 
 def test_the_account_of_an_auction_names_bids_tie_hands_and_order(person, capsys):
-    """CASES 90, and 86: no amount without "by" or "to"."""
+    """No amount without "by" or "to"."""
     person.rng = np.random.default_rng(1)
     assert cli.main(["play", "--seed", "3", "--opponents", "random,random,random"]) == 0
     out = capsys.readouterr().out
@@ -149,7 +149,7 @@ def test_the_account_of_an_auction_names_bids_tie_hands_and_order(person, capsys
 
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_printed_that_the_seat_may_not_know(game, seed, person, capsys):
-    """At every question, and at the end: no card whose place in the deck the seat has not seen (CASES 83, 49)."""
+    """At every question, and at the end: no card whose place in the deck the seat has not seen."""
     printed = ""
     checks = 0
 

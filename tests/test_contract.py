@@ -334,7 +334,7 @@ def test_auction_poker_reaches_its_longest_deal(players):
 
 
 def test_a_row_copied_to_another_table_plays_on_alike(game):
-    """The state holds everything: no cache, no global, nothing on the side (CASES 62)."""
+    """The state holds everything: no cache, no global, nothing on the side."""
     rng = np.random.default_rng(10)
     for seed in range(10):
         first, second = dealt(game, {"num_deals": 2}, seed), dealt(game, {"num_deals": 2}, seed + 1000)

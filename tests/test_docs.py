@@ -33,7 +33,7 @@ def test_the_page_of_interfaces_shows_all_of_them():
 
 
 def test_generated_tables_are_the_spaces(game):
-    """CASES 85: sizes, indices and names in the tables against a table's own observation and actions."""
+    """Sizes, indices and names in the tables against a table's own observation and actions."""
     page = generate.game_page(game.NAME)
     table = Table(game)
     table.reset(0)

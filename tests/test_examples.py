@@ -53,7 +53,7 @@ def test_stock_maskable_ppo_on_our_tables_for_comparison():
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_masks_differ_per_process(method):
-    """CASES 46: each process has its own table, and sb3-contrib gets each one's mask."""
+    """Each process has its own table, and sb3-contrib gets each one's mask."""
 
     def make_env() -> Any:
         import gymnasium

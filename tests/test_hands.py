@@ -32,13 +32,13 @@ HIGH_WINS = [
     ("As 2d 3h 4c 5s 9d 9h", "9c 9s Kd Kh 2c 7d 8h"),  # wheel over two pair
     ("Ah 2h 3h 4h 5h Kd Qd", "2c 3d 4s 5c 6h Ac Kc"),  # steel wheel over straight
     ("2c 3d 4s 5c 6h Ac Kc", "Ah 2d 3h 4h 5s Kd Qd"),  # six high over five high
-    ("2c 3d 4s 5c 6h Ac Kc", "As 2d 3h 4c 5s 9d 9h"),  # case 11
+    ("2c 3d 4s 5c 6h Ac Kc", "As 2d 3h 4c 5s 9d 9h"),
     ("9c Th Jh Qh Kh 2h 3h", "9d Td Js Qs Ks 2d 3d"),  # flush over straight
     ("Ts Th 2s 3s 2h 3h 3d", "9s 9h 2c 3c 2d 3s 3h"),  # threes full of tens over threes full of nines
     ("Jh Jd Jc 6d 6c Ts Th", "Js Jh Jc 6h 6s 9s 9h"),  # the higher of two pairs fills
     ("3s 4s 5s Ts Ks 2d 2c", "4h 5h 7h Th Qh 2s 2h"),  # flush by its highest card
     ("7h 7d 7s 7c 3d 3s 2c", "7h 7d 7s 7c 2d 2s 2h"),  # quads by the best kicker
-    ("Kc Tc 5c 4c 3c", "Qd Td 7d 5d 4d"),  # case 17
+    ("Kc Tc 5c 4c 3c", "Qd Td 7d 5d 4d"),
     ("6c 6d 5c 5d 3h", "6h 6s 2c 2d Ah"),  # case 17: the second pair before any kicker
 ]
 HIGH_TIES = [
@@ -51,7 +51,7 @@ HIGH_TIES = [
 LOW_WINS = [
     ("Kh Kd Qc Jc Ts 9s 9d", "As Ah Ad 2c 2d 3h 4s"),  # any five ranks over a pair of aces
     ("As Ah Kc Kd Qh Qd Js", "2s 2h 3c 3d 4h 4c 5s"),  # pair of aces over pair of deuces
-    ("2d 3d 3c Td Th Kh Ks", "5c 5d 6c 6s 9h Qd Qs"),  # the pair before the kickers (case 21)
+    ("2d 3d 3c Td Th Kh Ks", "5c 5d 6c 6s 9h Qd Qs"),  # the pair before the kickers
     ("As Ah Ad 2c 2d 3h 3s", "2s 2h 3c 3d 4c 4d 4h"),  # two pair 2-A, 3 over two pair 3-2, 4
     ("Ac Ad Ah 2s 2h 3s 3c", "Kc Kd Kh Ks Qc Qd Qh"),  # two pair over full house
     ("Ac Ad Ah As Jc Jd Jh", "Kc Kd Kh Ks Qc Qd Qh"),  # forced full houses: three aces over three queens
@@ -91,13 +91,13 @@ def test_the_wheel_wins_low_and_loses_high_to_a_full_house() -> None:
 @pytest.mark.parametrize(
     ("hand", "words"),
     [
-        ("As 2d 3h 4c 5s 9d 9h", "straight, five high"),  # case 11
+        ("As 2d 3h 4c 5s 9d 9h", "straight, five high"),
         ("2c 3d 4s 5c 6h Ac Kc", "straight, six high"),
         ("Ah 2h 3h 4h 5h Kd Qd", "straight flush, five high"),
-        ("9c Th Jh Qh Kh 2h 3h", "flush, K Q J T 3"),  # case 14
-        ("Qc Jd Ts 9h 8d", "straight, queen high"),  # case 13
+        ("9c Th Jh Qh Kh 2h 3h", "flush, K Q J T 3"),
+        ("Qc Jd Ts 9h 8d", "straight, queen high"),
         ("Tc Jd Qs Kh Ad", "straight, ace high"),
-        ("Ts Js 6c Qc Ad 6s Ac", "two pair, aces and sixes, Q"),  # case 15
+        ("Ts Js 6c Qc Ad 6s Ac", "two pair, aces and sixes, Q"),
         ("2c 4s 5h 4h 5c 9h 9c", "two pair, nines and fives, 4"),
         ("Ts Th 2s 3s 2h 3h 3d", "full house, threes full of tens"),
         ("7h 7d 7s 7c 3d 3s 2c", "four of a kind, sevens, 3"),
@@ -134,7 +134,7 @@ def test_low_hands_in_words(hand: str, words: str) -> None:
 
 @pytest.mark.parametrize("hand", ["Kc Qd Js 2h Ad", "Kc Qd 3s 2h Ad", "Kc 4d 3s 2h Ad", "4c 5d 6s 7h 9d"])
 def test_what_looks_like_a_straight_and_is_none(hand: str) -> None:
-    assert high(hand).startswith("high card")  # case 13
+    assert high(hand).startswith("high card")
 
 
 @pytest.mark.parametrize("hand", ["Qc Jd Ts 9h Ad", "Kc Qd Js Th 2d", "2h 3h 4h 5h", "Ac 2c 3c 4c", "Ah Kh Qh Jh"])
@@ -261,7 +261,7 @@ def test_hands_with_flushes_and_runs_agree_with_brute_force_too() -> None:
 
 
 def test_the_order_of_the_cards_does_not_matter() -> None:
-    rng = random.Random(18)  # case 18
+    rng = random.Random(18)
     for hand in _dealt(rng, 200, 7, deck_cards()):
         shuffled = [rng.sample(hand, 7) for _ in range(20)]
         assert len({high_rank(" ".join(cards)) for cards in shuffled}) == 1

@@ -273,7 +273,7 @@ def test_resampling_gives_hidden_hands_and_choices_as_often_as_dealing_anew_does
 
 @pytest.mark.parametrize(("name", "phase"), EVERY_PHASE)
 def test_other_worlds_look_the_same_at_the_table(name, phase):
-    """Observation, mask, info, text, view, repr and the seat's record, in each phase by itself (CASES 49, 50)."""
+    """Observation, mask, info, text, view, repr and the seat's record, in each phase by itself."""
     game, rng, differed = get_game(name), np.random.default_rng(1), 0
     for table in moments(game)[phase]:
         for seat in seats_of(table):
@@ -338,7 +338,7 @@ def _from_env(env: Any, agent: str) -> dict[str, Any]:
 
 
 def test_other_worlds_look_the_same_through_the_environment(game):
-    """By ``observe``, ``last``, ``infos``, ``render`` and after ``step`` of the seat itself (CASES 49)."""
+    """By ``observe``, ``last``, ``infos``, ``render`` and after ``step`` of the seat itself."""
     module, rng = getattr(auction_env, f"{game.NAME}_v{game.VERSION}"), np.random.default_rng(3)
     for seed in range(6):
         values = some_settings(game, chooser(rng))
@@ -568,7 +568,7 @@ def _reachable(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_a_spy_reaches_nothing_but_its_own_arrays_and_public_facts(game):
-    """CASES 53: from observation, mask and info no table, state, deck or generator can be reached."""
+    """From observation, mask and info no table, state, deck or generator can be reached."""
     module, rng = getattr(auction_env, f"{game.NAME}_v{game.VERSION}"), np.random.default_rng(6)
     for seed in range(4):
         env = module.env(**some_settings(game, chooser(rng)))

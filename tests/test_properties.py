@@ -116,7 +116,7 @@ def test_no_card_is_in_two_places_that_can_be_seen(game, data):
 @given(st.data())
 @settings(max_examples=10)
 def test_the_mask_is_true_exactly_where_a_step_succeeds(game, data):
-    """CASES 42: every action is tried on a copy, at many decisions; illegal ones leave the copy as it was."""
+    """Every action is tried on a copy, at many decisions; illegal ones leave the copy as it was."""
     table = drawn_table(game, data, num_deals=1)
     rng = np.random.default_rng(0)
     for at in play(table, drawn_policy(data)):
@@ -174,7 +174,7 @@ def test_same_seed_settings_and_actions_give_the_same_match(game, data):
 
 @given(st.data())
 def test_observations_stay_in_bounds_at_the_largest_stacks(game, data):
-    """CASES 39: chips far above the usual, or all in one stack."""
+    """Chips far above the usual, or all in one stack."""
     values = data.draw(settings_values(game))
     table = Table(game, values)
     usual = table.settings.starting_chips
@@ -202,7 +202,7 @@ def most_chips(table: Table) -> int:
     return usual[0]
 
 
-# --- every setting, away from its default (CASES 91) -----------------------------------------------------------------
+# --- every setting, away from its default -----------------------------------------------------------------
 
 
 def _away_from_default(name: str) -> list[dict[str, Any]]:
@@ -234,7 +234,7 @@ def test_every_setting_is_played_away_from_its_default(name):
 
 @pytest.mark.slow
 def test_chips_over_very_many_deals(game):
-    """CASES 30, 65: 50,000 random deals through the compiled loops; sums are zero and no deal is too long."""
+    """50,000 random deals through the compiled loops; sums are zero and no deal is too long."""
     from auction_env.batch import Batch
 
     for players in (2, game.MAX_PLAYERS):

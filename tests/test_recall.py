@@ -368,7 +368,7 @@ def test_every_piece_of_auction_pokers_observation_by_its_meaning():
 
 
 def test_seats_in_the_same_place_see_the_same():
-    """CASES 67: rename the seats (turn the table), and each sees what the seat it came from saw."""
+    """Rename the seats (turn the table), and each sees what the seat it came from saw."""
     game = get_game("auction_poker")
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -391,7 +391,7 @@ def test_seats_in_the_same_place_see_the_same():
 
 
 def test_public_history_of_the_same_length_is_told_apart():
-    """CASES 55: past bids, who picked what, the order of the betting, own declaration: each changes an observation."""
+    """Past bids, who picked what, the order of the betting, own declaration: each changes an observation."""
     game = get_game("auction_poker")
 
     def seen(*names: str) -> bytes:

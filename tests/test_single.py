@@ -376,7 +376,7 @@ def test_an_opponent_that_misbehaves_is_named(game):
 
 
 def test_an_opponent_sees_only_what_its_seat_may(game):
-    """Two tables that differ only in what an opponent cannot know are the same to it (CASES 53)."""
+    """Two tables that differ only in what an opponent cannot know are the same to it."""
     seen: list[bytes] = []
 
     class Spy(First):

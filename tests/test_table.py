@@ -508,7 +508,7 @@ def test_a_copy_in_mid_match_is_equal_and_independent(game, make_copy):
 
 
 def test_a_clone_costs_a_few_steps_at_most(game):
-    """CASES 62: search clones at every node. Also late in a long match, whose finished deals are shared."""
+    """Search clones at every node. Also late in a long match, whose finished deals are shared."""
     table = dealt(game, match_settings(game, 40), 1)
     rng = np.random.default_rng(1)
     while not table.match_over and len(table.deals) < 30:
@@ -592,7 +592,7 @@ def _fewest_seats(game: Any, table: Table) -> int:
 
 
 def test_a_long_match_of_auction_poker_stays_in_bounds():
-    """CASES 39: 50 deals, dealer passing, observations within [0, 1] whatever the stacks, chips constant."""
+    """50 deals, dealer passing, observations within [0, 1] whatever the stacks, chips constant."""
     table = dealt(get_game("auction_poker"), {"num_deals": 50, "starting_chips": 60, "num_players": 5}, 11)
     rng = np.random.default_rng(11)
     deals = 0
