@@ -581,7 +581,7 @@ def engine_division(pot: int, strength: list[int], shares: tuple[int, ...] = (3,
     [
         (100, [4, 3, 2, 1], [51, 33, 16, 0]),
         (101, [4, 3, 2, 1], [51, 34, 16, 0]),
-        (100, [4, 4, 2, 1], [42, 42, 16, 0]),  # case 29: ties pool before splitting
+        (100, [4, 4, 2, 1], [42, 42, 16, 0]),  # ties pool before splitting
         (100, [4, 3, 3, 3], [51, 17, 16, 16]),
         (100, [4, 3, 2, 2], [51, 33, 8, 8]),
         (100, [4, 4, 4, 4], [25, 25, 25, 25]),
@@ -772,7 +772,7 @@ def _compare_deal(table: Table, rng: np.random.Generator, seen: Counter[str]) ->
         assert all(hand(table, seat) == tidy(ask.hands[seat]) for seat in range(n))
         assert (ask.stock, ask.flop) == (stock(table), flop(table))
         everywhere = [*ask.stock, *ask.flop, *ask.pile, *(card for cards in ask.hands.values() for card in cards)]
-        assert sorted(everywhere) == sorted(deck)  # case 10: all cards, each once
+        assert sorted(everywhere) == sorted(deck)  # all cards, each once
         options = sorted(ask.legal)
         answer = lean if lean in options and rng.random() < 0.7 else str(rng.choice(options))
         seen[f"{ask.phase}: {answer.split()[0]}"] += 1

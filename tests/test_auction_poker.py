@@ -287,7 +287,7 @@ def test_a3_all_bids_go_into_the_pot(bids: tuple[int, ...], chips: int) -> None:
         (1, "1 1 1 1", "Ks 7h / Kd 7c / Kc 7d / Kh 6s", "2 0 1 3"),
         (3, "3 2 3 2", "2c 2d 2h / Ah Ad Kc / Ac Kd Qh / 9c 9d 9h", "0 2 3 1"),
         (3, "2 2 2 2", "Ac Ad Kc Kd / 2c 2d 2h 3s / Ah As Qc Jd / 4c 4d 4h 4s", "3 1 0 2"),
-        (0, "2 2 1", "Ac / Kh / 6d", "0 1 2"),  # case 1: by seat alone it would be 1 0 2
+        (0, "2 2 1", "Ac / Kh / 6d", "0 1 2"),  # by seat alone it would be 1 0 2
         (0, "1 3 3", "", "1 2 0"),
     ],
 )
@@ -378,7 +378,7 @@ def test_a4_the_account_of_an_auction_names_bids_tie_hands_and_order() -> None:
 @pytest.mark.parametrize(
     ("stronger", "weaker"),
     [
-        ("Ac Kd Js 9c", "2h 3h 4h 5h"),  # case 3: four to a straight flush is nothing
+        ("Ac Kd Js 9c", "2h 3h 4h 5h"),  # four to a straight flush is nothing
         ("2c 2d 2h 2s", "Ac Ad Ah Kc"),
         ("2c 2d 2h 5s", "Ac Ad Kc Kd"),
         ("3c 3d 2h 2s", "Ac Ad Kc Qd"),
@@ -680,8 +680,8 @@ def award(pot: int, *seats: str) -> tuple[list[int], int]:
         (100, "B 7/5, H 8", [0, 100]),
         (90, "B 7/9, H 8, L 5", [0, 45, 45]),
         (75, "B 9/9, H 8, L 8", [75, 0, 0]),
-        (100, "B 9/5, L 5, H 3", [0, 50, 50]),  # case 23: the best single hand collects, beaten or not
-        (100, "B 9/5, L 5", [0, 100]),  # case 25: a both that only ties low gets nothing
+        (100, "B 9/5, L 5, H 3", [0, 50, 50]),  # the best single hand collects, beaten or not
+        (100, "B 9/5, L 5", [0, 100]),  # a both that only ties low gets nothing
         (1, "H, L", [1, 0]),
         (37, "H 5, H 5, H 5", [13, 12, 12]),
         (40, "H 3, L 7, H 2", [20, 20, 0]),  # the sources: trip queens, 7-5-4-2-A, two pair
@@ -696,7 +696,7 @@ def test_a10_a11_a12_awards(pot: int, seats: str, awards: list[int]) -> None:
     [(100, "B 9/5, B 8/9"), (66, "B 9/9, B 9/9"), (71, "B 9/1, B 9/2, B 1/9"), (30, "B 5/5, B 5/4")],
 )
 def test_a11_the_pot_is_carried_when_all_declared_both_and_none_succeeds(pot: int, seats: str) -> None:
-    assert award(pot, *seats.split(", ")) == ([0] * len(seats.split(", ")), pot)  # case 25: not 33 / 33
+    assert award(pot, *seats.split(", ")) == ([0] * len(seats.split(", ")), pot)  # not 33 / 33
 
 
 def test_a10_a_both_that_fails_still_stands_in_another_boths_way() -> None:
@@ -884,7 +884,7 @@ def last_deal_carried(final_carry: str, carried_pot: int = 0, n: int = 3) -> Tab
 
 @pytest.mark.parametrize(("carried", "portions"), [(7, [9, 8, 8]), (8, [9, 9, 8]), (6, [8, 8, 8]), (0, [6, 6, 6])])
 def test_a13_split_shares_a_pot_left_by_the_last_deal_among_its_declarers(carried: int, portions: list[int]) -> None:
-    table = last_deal_carried("split", carried)  # case 31: 25 with three declarers
+    table = last_deal_carried("split", carried)  # 25 with three declarers
     first = (table.deals[0].dealer + 1) % 3
     award = table.deals[0].award or []
     assert [award[(first + k) % 3] for k in range(3)] == portions

@@ -39,7 +39,7 @@ HIGH_WINS = [
     ("3s 4s 5s Ts Ks 2d 2c", "4h 5h 7h Th Qh 2s 2h"),  # flush by its highest card
     ("7h 7d 7s 7c 3d 3s 2c", "7h 7d 7s 7c 2d 2s 2h"),  # quads by the best kicker
     ("Kc Tc 5c 4c 3c", "Qd Td 7d 5d 4d"),
-    ("6c 6d 5c 5d 3h", "6h 6s 2c 2d Ah"),  # case 17: the second pair before any kicker
+    ("6c 6d 5c 5d 3h", "6h 6s 2c 2d Ah"),  # the second pair before any kicker
 ]
 HIGH_TIES = [
     ("Kc Qd Js 2h Ad 7c 8s", "Kd Qh Jc 3s As 7d 8d"),  # no wrap: A K Q J 8 both
@@ -60,7 +60,7 @@ LOW_WINS = [
     ("8d 6c 5d 4h 3c Qd Qh", "8s 7c 3d 2h Ac Kd Kh"),  # 8-6 over 8-7
     ("Ks Qd Jh Tc 9h 8s 8d", "As Kd Qh Jc 9s 9d 9c"),  # Q J T 9 8 over K Q J 9 A
     ("2s 2h 2d 4h 5c 7h 8s", "3s 3h 3d 4c 5d 6h 9s"),  # 8 7 5 4 2 over 9 6 5 4 3
-    ("Kh Kd Qc Jc Ts 9s 9d", "As Ah Ad 2c 2d 3h 3s"),  # case 22: five ranks over two pair
+    ("Kh Kd Qc Jc Ts 9s 9d", "As Ah Ad 2c 2d 3h 3s"),  # five ranks over two pair
 ]
 
 

@@ -56,7 +56,7 @@ def check_chips(table: Table, total: int) -> None:
 
 @given(st.data())
 def test_chips_are_conserved_and_nobody_is_in_debt_at_every_step(game, data):
-    """CASES 30, A14: stacks + pot + carried are constant through a match; after the award the pot is empty."""
+    """A14: stacks + pot + carried are constant through a match; after the award the pot is empty."""
     table = drawn_table(game, data)
     total = sum(table.deals[-1].stacks)
     for at in play(table, drawn_policy(data), whole_match=True):
