@@ -139,7 +139,7 @@ def test_what_looks_like_a_straight_and_is_none(hand: str) -> None:
 
 @pytest.mark.parametrize("hand", ["Qc Jd Ts 9h Ad", "Kc Qd Js Th 2d", "2h 3h 4h 5h", "Ac 2c 3c 4c", "Ah Kh Qh Jh"])
 def test_four_to_a_straight_or_flush_is_nothing(hand: str) -> None:
-    assert high(hand).startswith("high card")  # cases 3, 13 (A5)
+    assert high(hand).startswith("high card")  # A5
 
 
 # --- fewer than five cards ------------------------------------------------------------------------------------------
