@@ -102,9 +102,7 @@ class AuctionEnv(AECEnv):
 
     def action_name(self, action: int) -> str:
         """Name of an action index, such as ``"bid 2"`` or ``"pick As"``. Raises IndexError when there is none."""
-        if not 0 <= action < len(self.table.action_names):
-            raise IndexError(f"there is no action {action}: actions are 0 to {len(self.table.action_names) - 1}")
-        return self.table.action_names[action]
+        return self.table.action_name(action)
 
     def action_table(self) -> tuple[str, ...]:
         """Name of every action, by index."""

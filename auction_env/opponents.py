@@ -10,6 +10,7 @@ import numpy as np
 
 from auction_env.batch import Batch
 from auction_env.games import get_game
+from auction_env.games.cards import mix
 from auction_env.games.contract import Game, SettingsError, make_settings
 from auction_env.players import Player, ask
 from auction_env.table import Table
@@ -48,10 +49,8 @@ def _mixed_one(word: int) -> int:
     return word ^ (word >> 31)
 
 
-def _mixed(words: np.ndarray) -> np.ndarray:
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-    return words ^ (words >> np.uint64(31))
+# The engine's own function, as plain Python on arrays: compiling it for them would cost every start.
+_mixed: Callable[[np.ndarray], np.ndarray] = getattr(mix, "py_func", mix)
 
 
 def resolve(

@@ -48,7 +48,7 @@ def main() -> int:
                 "seed": seed,
                 "seconds": trainer.curve[-1].seconds,
                 "curve": json.loads((folder / "curve.json").read_text()),
-                "evaluation": result.summary(),
+                "evaluation": {name: value for name, value in result.summary().items() if name != "by_deck"},
             }
         )
         print(f"seed {seed}: {result.agent(0)} chips per deal, {trainer.curve[-1].seconds:.0f} s", flush=True)

@@ -30,6 +30,7 @@ from agents.learning.buffer import GatheringRolloutBuffer
 from agents.learning.config import Config, ConfigError, make_config
 from agents.learning.network import NetworkAgent, load_tensors, save_policy, save_tensors
 from auction_env.match import Estimate, MatchResult, play_match
+from auction_env.results import write_file
 from auction_env.sb3 import SelfPlayVecEnv
 
 CHECKPOINT_FORMAT = "auction_env.checkpoint/1"
@@ -484,9 +485,7 @@ def resume_run(folder: Path, overrides: list[str], say: Callable[[str], None] = 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON beside, then rename into place; folders that are missing are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_file(path, json.dumps(content, indent=1) + "\n")
 
 
 def provenance() -> dict[str, Any]:
