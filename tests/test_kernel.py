@@ -20,6 +20,7 @@ from strategies import POLICIES, chooser, dealt, match_settings, play, play_out,
 
 import auction_env
 from auction_env import Table, available, get_game, kernel, make_record, replay
+from auction_env.batch import Batch
 from auction_env.loops import Kernels, kernels
 from auction_env.render import text
 
@@ -184,6 +185,37 @@ def test_nothing_is_compiled_again_after_the_first_use(game):
     for name in ("seed", "new_match", "deal", "next_deal", "legal", "act", "resample"):
         assert len(after[name]) == 1, name
     assert len(after["observe"]) == 2
+
+
+@compiled
+def test_kernels_take_no_memory_however_much_they_play(game):
+    """A call wraps its arrays; beyond that nothing is taken from the heap, be it for ten decisions or for thousands."""
+    from numba.core.runtime import _nrt_python, rtsys
+
+    def taken(work, number):
+        before = rtsys.get_allocation_stats()
+        work(number)
+        after = rtsys.get_allocation_stats()
+        return after.alloc - before.alloc, after.mi_alloc - before.mi_alloc
+
+    batch = Batch(game, None, 8, threads=1)
+    calls, words = kernels(game), np.arange(8, dtype=np.uint64)
+
+    def step(tables):
+        batch.step(batch.out.masks[:tables].argmax(1), np.arange(tables))
+
+    def resample(tables):
+        calls.resample(batch.states[:tables].copy(), batch.out.seats[:tables].astype(np.int64), words[:tables])
+
+    _nrt_python.memsys_enable_stats()
+    try:
+        batch.reset(0)
+        for work, little, much in ((batch.rollout, 10, 5000), (step, 1, 8), (resample, 1, 8)):
+            batch.reset(1)
+            work(little)  # compiled now
+            assert taken(work, little) == taken(work, much) > (0, 0), work
+    finally:
+        _nrt_python.memsys_disable_stats()
 
 
 # --- without compilation ---------------------------------------------------------------------------------------------
