@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from auction_env.tournament import Played
+    from auction_env.evaluation.runner import Played
 
 DEALS = 30_000
 EVERY_DEAL = 1 << 60
@@ -26,10 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit status: 0, 1 if an agent failed, 2 for bad arguments, 130 for Ctrl-C."""
     options = _parser().parse_args(arguments)
 
-    from agents.learning import share_cores
+    from auction_env.agents.learning import share_cores
 
     share_cores()
-    from auction_env.players import PlayerError
+    from auction_env.engine.agent import PlayerError
 
     try:
         return _mode(options)(options)
@@ -155,15 +155,15 @@ def _match(options: argparse.Namespace) -> int:
     summary = played.result.summary()
     print(played.result.text())
     if options.luck:
-        from agents.luck import adjust, text
+        from auction_env.agents.aivat import adjust, text
 
         found = adjust(played.result, played.notes["luck"])
         summary["luck_taken_out"] = [one.summary() for one in found]
         print(text(found))
     _write_json(options, summary)
     if options.report:
-        from auction_env.report import report
-        from auction_env.results import write_file
+        from auction_env.evaluation.report import report
+        from auction_env.evaluation.results import write_file
 
         game, settings = _table(options, options.agents, len(options.agents))
         write_file(options.report, report(game, settings, played.result, played.notes))
@@ -172,7 +172,7 @@ def _match(options: argparse.Namespace) -> int:
 
 
 def _round_robin(options: argparse.Namespace) -> int:
-    from auction_env.ratings import rate, round_robin
+    from auction_env.evaluation.ratings import rate, round_robin
 
     game, settings = _table(options, options.agents, options.seats)
     with _bar() as progress:
@@ -198,9 +198,10 @@ def _round_robin(options: argparse.Namespace) -> int:
 
 
 def _best_response(options: argparse.Namespace) -> int:
-    import agents
-    from agents.learning.best_response import best_response
-    from agents.learning.config import make_config
+    from auction_env.agents.learning.best_response import best_response
+    from auction_env.agents.learning.config import make_config
+
+    from auction_env import agents
 
     if len(options.agents) != 1:
         raise ValueError(
@@ -217,7 +218,7 @@ def _best_response(options: argparse.Namespace) -> int:
 
 
 def _task(options: argparse.Namespace) -> int:
-    from auction_env.tasks import available, load_task, play_board
+    from auction_env.evaluation.benchmarks import available, load_task, play_board
 
     if options.task == "list":
         print("\n".join(available()))
@@ -245,9 +246,9 @@ def _task(options: argparse.Namespace) -> int:
 
 
 def _leaderboard(options: argparse.Namespace) -> int:
-    import agents
-    from auction_env.results import write_file
-    from auction_env.tasks import available, leaderboard, load_task, play_board, shipped_entries
+    from auction_env import agents
+    from auction_env.evaluation.benchmarks import available, leaderboard, load_task, play_board, shipped_entries
+    from auction_env.evaluation.results import write_file
 
     shipped = [name for name in agents.available() if name not in options.without]
     entries = shipped_entries(shipped, options.agents)
@@ -275,7 +276,7 @@ def _leaderboard(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from auction_env.results import compare, load_result
+    from auction_env.evaluation.results import compare, load_result
 
     if len(options.agents) != 2:
         raise ValueError("--compare takes two files that --json wrote: evaluate.py --compare a.json b.json")
@@ -285,15 +286,15 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _play(options: argparse.Namespace, agents: list[str]) -> Played:
     """Play a match of the agents named."""
-    from auction_env.tournament import Plan, play
+    from auction_env.evaluation.runner import Plan, play
 
     notes: Any = None
     if options.luck:
-        from agents.luck import LuckNotes
+        from auction_env.agents.aivat import LuckNotes
 
         notes = LuckNotes
     elif options.report:
-        from auction_env.behaviour import BehaviourNotes
+        from auction_env.evaluation.statistics import BehaviourNotes
 
         notes = BehaviourNotes
     game, settings = _table(options, agents, len(agents))
@@ -320,19 +321,19 @@ def _play(options: argparse.Namespace, agents: list[str]) -> Played:
 
 
 def _workers(options: argparse.Namespace) -> int:
-    from auction_env.tournament import cores
+    from auction_env.evaluation.runner import cores
 
     return cores() if options.workers is None else int(options.workers)
 
 
 def _make() -> Any:
-    import agents
+    from auction_env import agents
 
     return agents.make
 
 
 def _content() -> Callable[[str], str]:
-    from agents.contents import content_digest
+    from auction_env.agents.digests import content_digest
 
     return content_digest
 
@@ -343,7 +344,7 @@ def _contents(specs: list[str]) -> tuple[str, ...]:
 
 def _table(options: argparse.Namespace, agents: list[str], seats: int | None) -> tuple[Any, Any]:
     """The game and its settings."""
-    from agents.learning.config import make_config
+    from auction_env.agents.learning.config import make_config
 
     return make_config(_table_of(agents, options.game), _overrides(options, seats)).resolve()
 
@@ -392,7 +393,7 @@ def _bar() -> Iterator[Callable[[int, int], None] | None]:
 
 def _write_json(options: argparse.Namespace, content: Any) -> None:
     if options.json:
-        from auction_env.results import write_file
+        from auction_env.evaluation.results import write_file
 
         write_file(options.json, json.dumps(content, indent=1) + "\n")
 

@@ -20,11 +20,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
     options = parser.parse_intermixed_args(arguments)
 
-    from agents.learning import share_cores
+    from auction_env.agents.learning import share_cores
 
     share_cores()
 
-    from agents.learning.config import documentation, load_config
+    from auction_env.agents.learning.config import documentation, load_config
 
     if options.keys:
         print(documentation())
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.config is None and options.resume is None:
         parser.error("give a config file, or --resume RUN")
     try:
-        from agents.learning.selfplay import CHECKPOINT, Stopped, resume_run, start_run
+        from auction_env.agents.learning.selfplay import CHECKPOINT, Stopped, resume_run, start_run
 
         if options.resume is not None:
             overrides = [*([options.config] if options.config else []), *options.overrides]

@@ -11,9 +11,10 @@ import pkgutil
 from functools import cache
 from typing import Any
 
-from agents import plugins
-from agents.base import Agent, AgentError, StateAgent
-from auction_env.games.contract import Game
+from auction_env.agents import plugins
+from auction_env.agents.base import Agent, AgentError, StateAgent
+
+from auction_env.games.game import Game
 
 
 @cache

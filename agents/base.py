@@ -65,4 +65,4 @@ class StateAgent(Agent):
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Not for this agent: it needs the table as its seat may imagine it."""
-        raise AgentError(f"agent {self.name} is asked with states: by auction_env.players.ask, or act_states")
+        raise AgentError(f"agent {self.name} is asked with states: by auction_env.engine.agent.ask, or act_states")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import Agent, AgentError
 
-import agents
-from agents.base import Agent, AgentError
-from auction_env.games.contract import Game
+from auction_env import agents
+from auction_env.games.game import Game
 
 _FORM = "write mix:CHANCE:OTHER:MAIN, and brackets round an agent with a colon of its own: mix:0.2:(rules:tight):random"
 

@@ -20,13 +20,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import AgentError, StateAgent
+from auction_env.agents.policies import choosing_kernel, policy_of, work_arrays
+from auction_env.agents.rules import style_of
 
-from agents.base import AgentError, StateAgent
-from agents.policies import choosing_kernel, owner_of, policy_of, work_arrays
-from agents.rules import style_of
+from auction_env.core.jit import inner, kernel
 from auction_env.games import cards
-from auction_env.games.contract import Game
-from auction_env.kernel import inner, kernel
+from auction_env.games.game import Game
 
 ROLLOUTS = 1000
 CAUTION = 1.0  # standard errors by which an action must be better than the one the rollout policy chooses
@@ -65,7 +65,7 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
     else:
         choose, redraw_pending = policy.choose, policy.redraw_pending
 
-    @kernel(owner=f"{owner_of(game)}_{'rules' if scripted else 'random'}")
+    @kernel(owner=f"{game.NAME}_{'rules' if scripted else 'random'}")
     def play_out(
         states: Any,
         words: Any,

@@ -19,8 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from agents.base import Agent, AgentError
-from auction_env.games.contract import Game
+from auction_env.agents.base import Agent, AgentError
+
+from auction_env.games.game import Game
 
 GROUP = "auction_env.agents"
 _FILE = re.compile(r"(?P<path>.+?\.py)(:(?P<attribute>\w*))?(:(?P<argument>.*))?")

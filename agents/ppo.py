@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from agents.base import Agent, AgentError
-from auction_env.games.contract import Game
+from auction_env.agents.base import Agent, AgentError
+
+from auction_env.games.game import Game
 
 MODEL_FILE = "model.safetensors"
 
@@ -19,7 +20,7 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
     if option not in ("", "greedy"):
         raise AgentError(f"agent 'ppo' has no option {option!r}: only '?greedy', to take the likeliest action always")
     try:
-        from agents.learning.network import load_policy
+        from auction_env.agents.learning.network import load_policy
     except ImportError as error:
         raise AgentError(f"agent 'ppo' needs torch and safetensors ({error}): install auction_env[train]") from error
     file = Path(path)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import Agent, AgentError
 
-from agents.base import Agent, AgentError
-from auction_env.games.contract import Game
+from auction_env.games.game import Game
 
 
 class RandomAgent(Agent):

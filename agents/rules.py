@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import AgentError, StateAgent
+from auction_env.agents.policies import choosing_kernel, policy_of, work_arrays
 
-from agents.base import AgentError, StateAgent
-from agents.policies import choosing_kernel, policy_of, work_arrays
-from auction_env.games.contract import Game
+from auction_env.games.game import Game
 
 
 class RulesAgent(StateAgent):

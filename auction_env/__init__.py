@@ -16,13 +16,13 @@ from typing import Any
 import gymnasium
 import pettingzoo
 
-from auction_env.aec import AuctionEnv, make_env
+from auction_env.engine.record import RecordError, make_record, replay
+from auction_env.engine.table import Table
 from auction_env.games import available, get_game
-from auction_env.games.contract import IllegalActionError, SettingsError, SetupError
+from auction_env.games.game import IllegalActionError, SettingsError, SetupError
 from auction_env.games.hands import describe, high_rank, low_rank
-from auction_env.parallel import AuctionParallelEnv
-from auction_env.record import RecordError, make_record, replay
-from auction_env.table import Table
+from auction_env.interfaces.pettingzoo_aec import AuctionEnv, make_env
+from auction_env.interfaces.pettingzoo_parallel import AuctionParallelEnv
 
 __version__ = "0.1.0"
 __all__ = [
@@ -72,8 +72,8 @@ def _register() -> None:
         pettingzoo.register("parallel", f"auction_env/{short.replace('_v', '-v')}", f"{module.__name__}:parallel_env")
         gymnasium.register(
             gymnasium_id(name),
-            entry_point="auction_env.single:SingleEnv",
-            vector_entry_point="auction_env.vector:AuctionVectorEnv",
+            entry_point="auction_env.interfaces.gymnasium_env:SingleEnv",
+            vector_entry_point="auction_env.interfaces.gymnasium_vector:AuctionVectorEnv",
             kwargs={"game": name},
         )
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.engine.agent import Player, PlayerError
+from auction_env.engine.record import RecordError, make_record, read_record, replay, write_record
+from auction_env.engine.table import Table
 from auction_env.games import available, get_game
-from auction_env.games.contract import Game
-from auction_env.opponents import Words, choose_at, resolve, seed_players
-from auction_env.players import Player, PlayerError
-from auction_env.record import RecordError, make_record, read_record, replay, write_record
-from auction_env.render import show, text
-from auction_env.table import Table
+from auction_env.games.game import Game
+from auction_env.interfaces.opponents import Words, choose_at, resolve, seed_players
+from auction_env.rendering.text import show, text
 
 INTERRUPTED = 130  # as shells report Ctrl-C
 HELP = """\
@@ -99,7 +99,7 @@ def _read(prompt: str) -> str:
 def _list(options: argparse.Namespace) -> int:
     for name in available():
         print(f"\n{_describe_game(get_game(name))}")
-    import agents
+    from auction_env import agents
 
     print("\nAgents:")
     for name, meaning in agents.available().items():
@@ -123,8 +123,8 @@ def _describe_game(game: Game) -> str:
         ("PettingZoo parallel", f"auction_env.{module}.parallel_env()"),
         ("Gymnasium", f'gymnasium.make("{gymnasium_id(game.NAME)}", opponents=["random", ...])'),
         ("Gymnasium VectorEnv", f'gymnasium.make_vec("{gymnasium_id(game.NAME)}", num_envs=1024)'),
-        ("stable-baselines3", f'auction_env.sb3.SelfPlayVecEnv("{game.NAME}", num_tables=1024)'),
-        ("batch of tables", f'auction_env.batch.Batch("{game.NAME}", num_tables=1024)'),
+        ("stable-baselines3", f'auction_env.interfaces.sb3_vec_env.SelfPlayVecEnv("{game.NAME}", num_tables=1024)'),
+        ("batch of tables", f'auction_env.engine.batch.Batch("{game.NAME}", num_tables=1024)'),
         ("one table", f'auction_env.Table("{game.NAME}")'),
     )
     return "\n".join([*lines, "  Interfaces:", *(f"    {name:20} {call}" for name, call in interfaces)])

@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-import agents
-from auction_env import get_game
-from auction_env.batch import Batch
-from auction_env.games.contract import make_settings
-from auction_env.match import play_match
-from auction_env.players import choose
+from auction_env import agents, get_game
+from auction_env.engine.agent import choose
+from auction_env.engine.batch import Batch
+from auction_env.evaluation.match import play_match
+from auction_env.games.game import make_settings
 from benchmarks.measure import ROOT, machine, three_digits
 
 RESULTS = ROOT / "benchmarks" / "results" / "agents.json"
@@ -130,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of deals (default: %(default)s)")
     options = parser.parse_args(arguments)
 
-    from agents.learning.selfplay import write_json
+    from auction_env.agents.learning.selfplay import write_json
 
     report = {
         "command": "python -m benchmarks.agents",

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from auction_env import get_game
-from auction_env.batch import Batch
-from auction_env.games.contract import SettingsError
-from auction_env.loops import decision_size
+from auction_env.engine.batch import Batch
+from auction_env.engine.kernels import decision_size
+from auction_env.games.game import SettingsError
 from benchmarks.games import MAIN_GAME, SEATS, four_seats, training_settings
 from benchmarks.layers import playing_aec, stepping
 from benchmarks.measure import (
@@ -42,7 +42,7 @@ _STARTS = {
     "a deal in the AEC loop": """import auction_env
 from benchmarks.peers import aec_loop
 aec_loop(auction_env.{name}_v{version}.env(num_players={seats}))""",
-    "Batch.step": """from auction_env.batch import Batch
+    "Batch.step": """from auction_env.engine.batch import Batch
 batch = Batch("{name}", dict(num_players={seats}), 64)
 batch.step(batch.reset(0).masks.argmax(1))""",
 }

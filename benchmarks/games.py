@@ -8,7 +8,7 @@ from typing import Any
 import numba
 
 from auction_env import available, get_game
-from auction_env.games.contract import make_settings
+from auction_env.games.game import make_settings
 from benchmarks.measure import ROOT
 
 MAIN_GAME = "auction_poker"  # the one that the targets are about

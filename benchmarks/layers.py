@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from auction_env.agents.random import RandomAgent
 
-from agents.random import RandomAgent
 from auction_env import Table, get_game
-from auction_env.batch import Batch
+from auction_env.engine.batch import Batch
+from auction_env.engine.kernels import decision_size
 from auction_env.games.hands import high_keys, high_rank, low_keys
-from auction_env.loops import decision_size
 from benchmarks import peers
 from benchmarks.games import MAIN_GAME, SEATS, four_seats, thread_counts, threads_name, training_settings
 from benchmarks.measure import Contender, Effort, add_target, collect, repeat, repeat_timed, row_of, take_turns

@@ -31,10 +31,9 @@ from benchmarks.measure import (
 
 def _trainer(name: str, folder: Path, overrides: Sequence[str]) -> Any:
     """A trainer of a game's config (its defaults if it has none), with snapshots to play against as in a long run."""
+    from auction_env.agents.learning.config import load_config, make_config
+    from auction_env.agents.learning.selfplay import Trainer
     from stable_baselines3.common.logger import Logger
-
-    from agents.learning.config import load_config, make_config
-    from agents.learning.selfplay import Trainer
 
     file = ROOT / "configs" / f"{name}.toml"
     config = load_config(file, overrides) if file.exists() else make_config({"game": name}, overrides)

@@ -29,11 +29,11 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5, choices=range(2, 11), metavar="2..10")
     options = parser.parse_args()
 
-    from agents.learning import share_cores
+    from auction_env.agents.learning import share_cores
 
     share_cores()
-    from agents.learning.config import load_config
-    from agents.learning.selfplay import Trainer, provenance, start_run, write_json
+    from auction_env.agents.learning.config import load_config
+    from auction_env.agents.learning.selfplay import Trainer, provenance, start_run, write_json
 
     runs: list[dict[str, Any]] = []
     trainer: Trainer | None = None

@@ -19,13 +19,12 @@ ITERATIONS, WARM_UP = 30, 5
 
 def main(arguments: list[str]) -> int:
     """Run the command line."""
-    from agents.learning import share_cores
+    from auction_env.agents.learning import share_cores
 
     share_cores()
+    from auction_env.agents.learning.config import load_config
+    from auction_env.agents.learning.selfplay import Trainer, provenance, write_json
     from stable_baselines3.common.logger import configure
-
-    from agents.learning.config import load_config
-    from agents.learning.selfplay import Trainer, provenance, write_json
 
     config = load_config(arguments[0] if arguments else ROOT / "configs" / "auction_poker.toml", arguments[1:])
     trainer = Trainer(config, Path(tempfile.mkdtemp()))

@@ -13,9 +13,9 @@ from typing import Any
 import ten_decisions
 
 from auction_env import cli, gymnasium_id
+from auction_env.engine.kernels import decision_size, observation_size
 from auction_env.games import available, get_game
-from auction_env.games.contract import make_settings
-from auction_env.loops import decision_size, observation_size
+from auction_env.games.game import make_settings
 
 
 def write_all(folder: Path) -> None:

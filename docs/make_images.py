@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from auction_env.games.contract import TableView
-from auction_env.render import draw
-from auction_env.table import Table
+from auction_env.engine.table import Table
+from auction_env.games.game import TableView
+from auction_env.rendering.text import draw
 
 HERE = Path(__file__).parent / "images"
 

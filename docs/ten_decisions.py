@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 
 from auction_env import Table, auction_poker_v0, make_record
-from auction_env.batch import Batch
+from auction_env.engine.batch import Batch
 
 SEED = 7
 NAMES = Table("auction_poker").action_names
@@ -34,7 +34,7 @@ class Opponent:
         self.done = done
 
     def act_batch(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """See auction_env.players.Player."""
+        """See auction_env.engine.agent.Player."""
         actions = [decide(observation, mask) for observation, mask in zip(observations, masks, strict=True)]
         self.done += [NAMES[action] for action in actions]
         return np.array(actions)
@@ -109,7 +109,7 @@ def with_vector_env() -> Decisions:
 
 def with_sb3() -> Decisions:
     """stable-baselines3: the learner's observations are the part that can differ before a deal's end."""
-    from auction_env.sb3 import SelfPlayVecEnv
+    from auction_env.interfaces.sb3_vec_env import SelfPlayVecEnv
 
     done: list[str] = []
     envs = SelfPlayVecEnv("auction_poker", num_tables=1, present=Opponent(done), seed=SEED)

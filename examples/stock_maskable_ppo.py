@@ -29,9 +29,9 @@ def make_env(game: str) -> gymnasium.Env:
 
 def our_tables(game: str, tables: int) -> VecEnv:
     """The same learner's view of many tables in one process: opponents are asked for all of them at once."""
-    import agents
-    from auction_env.batch import Batch
-    from auction_env.sb3 import SelfPlayVecEnv
+    from auction_env import agents
+    from auction_env.engine.batch import Batch
+    from auction_env.interfaces.sb3_vec_env import SelfPlayVecEnv
 
     batch = Batch(game, num_tables=1)
     return SelfPlayVecEnv(game, num_tables=tables, present=agents.make("random", batch.game, batch.settings))

@@ -15,15 +15,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import Agent
+from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.network import NetworkAgent, save_policy
+from auction_env.agents.learning.selfplay import MODEL, Evaluation, Stopped, Trainer
 from torch import nn
 
-from agents.base import Agent
-from agents.learning.config import Config
-from agents.learning.network import NetworkAgent, save_policy
-from agents.learning.selfplay import MODEL, Evaluation, Stopped, Trainer
-from auction_env.games.contract import Game
-from auction_env.match import MatchResult, play_match
-from auction_env.results import Estimate, plain
+from auction_env.evaluation.match import MatchResult, play_match
+from auction_env.evaluation.results import Estimate, plain
+from auction_env.games.game import Game
 
 _CHOOSING, _MEASURING = 1, 2  # streams of the seed: decks to choose among responses by, and fresh ones
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from auction_env.games import get_game
-from auction_env.games.contract import Game, make_settings
+from auction_env.games.game import Game, make_settings
 
 
 class ConfigError(ValueError):

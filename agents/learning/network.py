@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from auction_env.agents.base import Agent, AgentError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-from agents.base import Agent, AgentError
 from auction_env import __version__
-from auction_env.games.contract import Game
-from auction_env.loops import decision_size
+from auction_env.engine.kernels import decision_size
+from auction_env.games.game import Game
 
 FORMAT = "auction_env.policy/1"
 MAX_FILE_BYTES = 256 * 1024 * 1024

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agents.learning.selfplay import Evaluation
+    from auction_env.agents.learning.selfplay import Evaluation
 
 PICTURE = "curve.png"
 

@@ -19,19 +19,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from auction_env.agents.base import Agent
+from auction_env.agents.learning.buffer import GatheringRolloutBuffer
+from auction_env.agents.learning.config import Config, ConfigError, make_config
+from auction_env.agents.learning.network import NetworkAgent, load_tensors, save_policy, save_tensors
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from torch import nn
 
-import agents
-from agents.base import Agent
-from agents.learning.buffer import GatheringRolloutBuffer
-from agents.learning.config import Config, ConfigError, make_config
-from agents.learning.network import NetworkAgent, load_tensors, save_policy, save_tensors
-from auction_env.match import Estimate, MatchResult, play_match
-from auction_env.results import write_file
-from auction_env.sb3 import SelfPlayVecEnv
+from auction_env import agents
+from auction_env.evaluation.match import Estimate, MatchResult, play_match
+from auction_env.evaluation.results import write_file
+from auction_env.interfaces.sb3_vec_env import SelfPlayVecEnv
 
 CHECKPOINT_FORMAT = "auction_env.checkpoint/1"
 CHECKPOINT, CURVE, RUN = "checkpoint.safetensors", "curve.json", "run.json"
@@ -215,7 +215,7 @@ class Trainer:
 
     def finish(self) -> None:
         """Choose between the last and the averaged weights by play, and write the model."""
-        from agents.learning.report import draw_curve
+        from auction_env.agents.learning.report import draw_curve
 
         n = self.settings.num_players
         last, averaged = self._agent(self.actor, 8), self._agent(self.average, 9)
@@ -234,7 +234,7 @@ class Trainer:
 
     def final_evaluation(self) -> MatchResult:
         """A match of the kept model against random opponents, on decks that training never saw."""
-        from agents.ppo import make_agent
+        from auction_env.agents.ppo import make_agent
 
         learner = make_agent(str(self.folder / MODEL), self.game, self.settings, self.config.seed)
         learner.name = f"ppo:{self.folder}"

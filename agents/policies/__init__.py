@@ -16,13 +16,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from auction_env.games.contract import Game
-from auction_env.kernel import kernel, source_digest
+from auction_env.core.jit import kernel
+from auction_env.games.game import Game
 
 WORK = 128
 
@@ -31,13 +30,6 @@ def policy_of(game: Game) -> Any | None:
     """The module with the scripted policy for a game, or None if there is none."""
     name = f"{__name__}.{game.NAME}"
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
-
-
-def owner_of(game: Any) -> str:
-    """Names a game and the sources of its policy: compiled code that holds both is kept under it."""
-    files = [Path(__file__).parent / name for name in (f"{game.NAME}.py", "promise.py")]
-    own = Path(importlib.import_module(game.__name__).__file__ or "")
-    return f"{game.NAME}_{source_digest(own, *(file for file in files if file.exists()))}"
 
 
 def work_arrays() -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +42,7 @@ def choosing_kernel(game: Any) -> Any:
     """Compiled ``(states, style, ints, floats, out)``: the policy's action at each row, for its ``to_act``."""
     choose = policy_of(game).choose  # type: ignore[union-attr]
 
-    @kernel(owner=owner_of(game))
+    @kernel(owner=game.NAME)
     def choose_rows(states: Any, style: Any, ints: Any, floats: Any, out: Any) -> None:
         for row in range(states.shape[0]):
             out[row] = choose(states[row], style, ints, floats)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.policies.promise import count, high_promise, tempered, whole_deck
+from auction_env.core.jit import inner
 from auction_env.games.auction_flop import (
     BID,
     DISCARD,
@@ -30,7 +30,7 @@ from auction_env.games.auction_flop import (
     legal,
 )
 from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, draw_word
-from auction_env.kernel import inner
+from auction_env.games.hand_strength import count, high_promise, tempered, whole_deck
 
 # --- style ----------------------------------------------------------------------------------------------------------
 

@@ -12,15 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.policies.promise import (
-    high_promise,
-    high_strength,
-    low_promise,
-    low_strength,
-    tempered,
-    unit,
-    whole_deck,
-)
+from auction_env.core.jit import inner
 from auction_env.games.auction_poker import (
     BET,
     BID,
@@ -43,8 +35,16 @@ from auction_env.games.auction_poker import (
     hole_set,
 )
 from auction_env.games.cards import EMPTY, card_bit, draw_below, draw_word
+from auction_env.games.hand_strength import (
+    high_promise,
+    high_strength,
+    low_promise,
+    low_strength,
+    tempered,
+    unit,
+    whole_deck,
+)
 from auction_env.games.hands import high_key, low_key
-from auction_env.kernel import inner
 
 # --- style ----------------------------------------------------------------------------------------------------------
 

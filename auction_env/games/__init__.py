@@ -1,4 +1,4 @@
-"""The games: each a module here that fulfils ``contract.Game``; found by looking, listed nowhere."""
+"""The games: each a module or a package here that fulfils ``game.Game``; found by looking, listed nowhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
-from auction_env.games import contract
-from auction_env.games.contract import Game
+from auction_env.games.game import Game, check
 
-_TOOLS = {"cards", "hands", "contract"}  # modules here that are not games
+_TOOLS = {"cards", "hand_strength", "hands", "game"}  # modules here that are not games
 
 
 @cache
@@ -21,7 +20,7 @@ def available() -> tuple[str, ...]:
 
 
 def get_game(game: str | Game | ModuleType | Any) -> Game:
-    """A game by name, or a module of your own that fulfils ``contract.Game``, checked.
+    """A game by name, or a module of your own that fulfils ``game.Game``, checked.
 
     Raises:
         ValueError: there is no game of that name.
@@ -31,5 +30,5 @@ def get_game(game: str | Game | ModuleType | Any) -> Game:
         if game not in available():
             raise ValueError(f"there is no game {game!r}: the games are {', '.join(available())}")
         game = importlib.import_module(f"{__name__}.{game}")
-    contract.check(game)
+    check(game)
     return cast(Game, game)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.kernel import inner
+from auction_env.core.jit import inner
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.core.jit import inner, kernel
 from auction_env.games.cards import TOP, CardError, mask_of, parse_cards
-from auction_env.kernel import inner, kernel
 
 HIGH_CATEGORIES = (
     "high card",

@@ -1,0 +1,1 @@
+"""What no game knows of: compiling."""

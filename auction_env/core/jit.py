@@ -1,0 +1,198 @@
+"""How rule functions are compiled: two decorators over numba.
+
+``inner`` marks a function that other compiled functions call. ``kernel`` marks one that Python calls: its machine
+code is kept on disk, so that only the first process on a machine pays for compiling. With ``NUMBA_DISABLE_JIT=1``
+both run as plain Python, to the same results.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache
+
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile ``function`` into every kernel that calls it. It is not cached on its own."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+def kernel(function: Callable[..., Any] | None = None, *, owner: str = "", parallel: bool = False) -> Any:
+    """Compile ``function`` on first call and keep the machine code on disk.
+
+    Args:
+        function: the function, when used as a bare decorator.
+        owner: names the game whose functions a closure captured, so that two games' kernels never share an entry.
+        parallel: run ``numba.prange`` loops on several threads.
+    """
+    if function is None:
+        return lambda f: kernel(f, owner=owner, parallel=parallel)
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return _plain_kernel(function)
+    if owner:
+        # Distinct names give distinct symbols and cache files to closures made by one factory for several games.
+        function.__qualname__ = f"{function.__qualname__}.{owner}".replace("<locals>", "l")
+    compiled = numba.njit(parallel=parallel, **_OPTIONS)(function)
+    compiled._cache = _SourceKeyedCache(function, owner)
+    return compiled
+
+
+def source_files(function: Callable[..., Any]) -> frozenset[Path]:
+    """The source files that a function's machine code depends on.
+
+    From the function on, through its globals and closure, every Python function it can call is visited; each brings all
+    files of the folder that its module lies in, since constants come from beside it. The rules'
+    own folders always count.
+    """
+    folders, files, visited, waiting = set(_ALWAYS), set(), set(), [function]
+    while waiting:
+        current = waiting.pop()
+        current = getattr(current, "py_func", current)
+        if id(current) in visited:
+            continue
+        visited.add(id(current))
+        module = sys.modules.get(current.__module__)
+        path = Path(getattr(module, "__file__", None) or current.__code__.co_filename)
+        if getattr(module, "__package__", ""):
+            folders.add(path.parent)
+        else:
+            files.add(path)
+        waiting += _callees(current)
+    return frozenset(files).union(*(folder.glob("*.py") for folder in folders))
+
+
+_PACKAGE = Path(__file__).parents[1]
+_ALWAYS = frozenset(path.parent for name in ("core", "engine", "games") for path in (_PACKAGE / name).rglob("*.py"))
+
+
+def _callees(function: Any) -> list[Any]:
+    """Functions in Python, compiled or not, that a function's code names or holds in its closure."""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell.cell_contents is not function]
+    found = [*cells, *(function.__globals__.get(name) for name in _names(function.__code__))]
+    return [value for value in found if inspect.isfunction(getattr(value, "py_func", value))]
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inside = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return set(code.co_names).union(*(_names(part) for part in inside))
+
+
+@functools.cache
+def _file_digest(path: Path) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
+def source_digest(paths: Iterable[Path]) -> str:
+    """Hex digest of some source files' names and contents (16 characters)."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.name.encode() + _file_digest(path))
+    return digest.hexdigest()[:16]
+
+
+_announced = False
+
+
+class _SourceKeyedCache(FunctionCache):
+    """numba's disk cache, keyed by the sources of all that a kernel calls too.
+
+    numba notices a change in the file of the compiled function only, not in the files of the functions it calls: an
+    edited evaluator would leave stale machine code in every kernel. The key holds a digest of them instead.
+    """
+
+    def __init__(self, function: Callable[..., Any], owner: str) -> None:
+        super().__init__(function)
+        self._function, self._owner = function, owner
+
+    @functools.cached_property
+    def _sources(self) -> str:
+        return source_digest(source_files(self._function))
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (sig, codegen.magic_tuple(), self._sources, self._owner)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        data = super().load_overload(sig, target_context)
+        if data is None:
+            _announce()
+        return data
+
+
+def _announce() -> None:
+    global _announced
+    if not _announced:
+        _announced = True
+        print(
+            "auction_env: compiling the rules for this machine (once, some 10 to 30 s) ...", file=sys.stderr, flush=True
+        )
+
+
+# --- without compilation: numpy's small integers behave as compiled ones do ------------------------------------------
+
+
+def _plain_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` as plain Python, on arguments whose integers are as wide as compiled code makes them."""
+
+    @functools.wraps(function)
+    def plain(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):  # the generator's arithmetic is modulo 2**64
+            return function(*(_widened(argument) for argument in arguments))
+
+    return plain
+
+
+def _widened(value: Any) -> Any:
+    """The same value or view of it, with Python's integers in place of numpy's (but for 64-bit words).
+
+    Compiled code computes with 64 bits whatever the width of a field; numpy's scalars would overflow in theirs.
+    """
+    if isinstance(value, np.record):
+        return _WideRow(value)
+    if isinstance(value, np.ndarray):
+        return _WideArray(value)
+    if isinstance(value, np.integer) and not isinstance(value, np.uint64):
+        return int(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_widened(item) for item in value))
+    return value
+
+
+class _WideRow:
+    """A view of one row of a structured array."""
+
+    def __init__(self, row: np.record) -> None:
+        object.__setattr__(self, "_row", row)
+
+    def __getattr__(self, name: str) -> Any:
+        return _widened(self._row[name])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._row[name] = value
+
+
+class _WideArray:
+    """A view of an array: indexing and assignment, its length and shape."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+        self.shape = array.shape
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _widened(self._array[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value

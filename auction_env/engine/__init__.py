@@ -1,0 +1,1 @@
+"""Tables of a game, one or many, and what is asked of those who play at them."""

@@ -1,0 +1,318 @@
+"""Matches of agents named by text, on any number of processes, that can be stopped and go on.
+
+The result, to the last digit of its digest, does not depend on the number of processes nor on interruptions: parts of a
+match are played each on its own (``auction_env.evaluation.match``), and finished ones can be kept in a folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import io
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from auction_env.engine.agent import Player
+from auction_env.evaluation.match import Schedule, Watcher, number_groups, plain_settings
+from auction_env.evaluation.results import MatchResult, write_file
+from auction_env.games import get_game
+from auction_env.games.game import Game
+
+STATE_FORMAT = "auction_env.evaluation.match/1"
+PLAN_FILE = "match.json"
+_AGENTS = 0xA6E27  # stream of a match's seed
+
+Make = Callable[[str, Game, Any, int], Player]  # an agent from its text, such as ``agents.make``
+
+
+class TournamentError(ValueError):
+    """A match cannot be played or resumed as asked; the message says why."""
+
+
+class Notes(Watcher, Protocol):
+    """A watcher whose notes of a part can be stored and put together again."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What it noted, by name."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A match of named agents.
+
+    Args:
+        game: the game.
+        settings: its Settings.
+        agents: by place, as texts that ``make`` understands; equal texts are one agent.
+        deals: tables to play at least.
+        seed: of everything.
+        make: makes an agent of a text; a function that another process can import.
+        contents: digests of the files behind the agents, by place, if any: a match goes on only with the same.
+        seatings: see ``auction_env.evaluation.match.Schedule``.
+        part_tables: see ``auction_env.evaluation.match.Schedule``.
+        first_apart: the first agent counts as another than its like at other places, see ``number_groups``.
+        time_limit: seconds a decision may take, on average over those asked at once.
+        notes: makes what watches a part, of the game, its settings, the agents, and the part's number of tables; None:
+            nobody does.
+        noted_deals: parts are watched until so many deals have been.
+
+    Raises:
+        ValueError: as ``Schedule``.
+    """
+
+    game: Game
+    settings: Any
+    agents: tuple[str, ...]
+    deals: int
+    make: Make
+    seed: int = 0
+    contents: tuple[str, ...] = ()
+    seatings: int | None = None
+    part_tables: int | None = None
+    first_apart: bool = False
+    time_limit: float | None = None
+    notes: Callable[[Game, Any, Sequence[Player], int], Notes] | None = None
+    noted_deals: int = 0
+
+    def __post_init__(self) -> None:
+        _ = self.schedule  # refuses what makes no sense
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """What is played."""
+        groups = number_groups(self.agents, self.first_apart)
+        return Schedule(self.game, self.settings, groups, self.deals, self.seed, self.seatings, self.part_tables)
+
+    def players(self) -> list[Player]:
+        """The agents, made anew, by number of group; the seed that they are told says nothing of the decks."""
+        groups = self.schedule.groups
+        seed = int(np.random.SeedSequence([self.seed, _AGENTS]).generate_state(1, np.uint64)[0] >> 1)
+        return [
+            self.make(self.agents[groups.index(group)], self.game, self.settings, seed)
+            for group in range(max(groups) + 1)
+        ]
+
+    def play_part(self, part: int, players: Sequence[Player]) -> dict[str, np.ndarray]:
+        """Play one part: its results as ``net``, and what was noted."""
+        watcher = None
+        if self.notes is not None and part * self.schedule.part_decks * self.schedule.seatings < self.noted_deals:
+            watcher = self.notes(self.game, self.settings, players, self.schedule.part_deals(part))
+        net = self.schedule.play(part, players, watcher, self.time_limit)
+        return {"net": net, **(watcher.arrays() if watcher else {})}
+
+    def identity(self) -> dict[str, Any]:
+        """All that results depend on, as plain data: only a match with the same goes on with stored parts."""
+        from auction_env import __version__
+
+        return {
+            "format": STATE_FORMAT,
+            "auction_env": __version__,
+            "game": self.game.NAME,
+            "version": self.game.VERSION,
+            "settings": plain_settings(self.settings),
+            "agents": list(self.agents),
+            "contents": list(self.contents),
+            "deals": self.schedule.deals,
+            "seed": self.seed,
+            "seatings": self.schedule.seatings,
+            "part_decks": self.schedule.part_decks,
+            "first_apart": self.first_apart,
+            "noted": [getattr(self.notes, "__name__", "notes"), self.noted_deals] if self.notes else None,
+        }
+
+    def __getstate__(self) -> dict[str, Any]:  # a module does not travel to another process; its name does
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {**values, "game": self.game.__name__}  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__["game"] = get_game(importlib.import_module(state["game"]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Played:
+    """A finished match: its result, and the notes of its watched parts, put together by name."""
+
+    result: MatchResult
+    notes: dict[str, np.ndarray]
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def play(
+    plan: Plan,
+    *,
+    workers: int = 1,
+    state: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Played:
+    """Play a match, or what is left of it.
+
+    Args:
+        plan: the match.
+        workers: processes; 1 plays in this one. Results are the same. A script that asks for more must start under
+            ``if __name__ == "__main__":``, for they are spawned.
+        state: a folder that keeps finished parts; made if need be. What it holds already is not played again.
+        progress: called with the number of deals finished so far, and of all.
+
+    Raises:
+        TournamentError: the folder holds another match, or a process died.
+        PlayerError: an agent failed, acted illegally or was too slow; it is named. Finished parts are kept.
+        AgentError, ValueError: an agent cannot be made.
+    """
+    if workers < 1:
+        raise TournamentError(f"workers is {workers}: it must be at least 1")
+    store = _Store(plan, state) if state is not None else None
+    schedule = plan.schedule
+    found: dict[int, dict[str, np.ndarray]] = store.finished() if store else {}
+    done = sum(schedule.part_deals(part) for part in found)
+    if progress and done:
+        progress(done, schedule.deals)
+    left = [part for part in range(schedule.parts) if part not in found]
+    run = _in_this_process if min(workers, len(left)) <= 1 else _in_processes
+    for part, arrays in run(plan, left, min(workers, len(left))):
+        found[part] = arrays
+        if store:
+            store.save(part, arrays)
+        done += schedule.part_deals(part)
+        if progress:
+            progress(done, schedule.deals)
+    parts = [found[part] for part in range(schedule.parts)]
+    names = {name for part in parts for name in part if name != "net"}
+    notes = {name: np.concatenate([part[name] for part in parts if name in part]) for name in sorted(names)}
+    return Played(schedule.result(plan.agents, [part["net"] for part in parts], plan.contents), notes)
+
+
+Part = tuple[int, dict[str, np.ndarray]]
+
+
+def _in_this_process(plan: Plan, parts: Sequence[int], workers: int) -> Iterator[Part]:
+    players = plan.players() if parts else []
+    with _single_thread():
+        for part in parts:
+            yield part, plan.play_part(part, players)
+
+
+@contextlib.contextmanager
+def _single_thread() -> Iterator[None]:
+    """One thread for torch, if an agent brought it: how work is split between threads shows in a last bit."""
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(threads)
+
+
+_worker: tuple[Plan, list[Player]] | None = None
+
+
+def _start_worker(plan: Plan) -> None:
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one sees to it
+    players = plan.players()
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    _worker = plan, players
+
+
+def _work(part: int) -> Part:
+    assert _worker is not None
+    plan, players = _worker
+    return part, plan.play_part(part, players)
+
+
+def _in_processes(plan: Plan, parts: Sequence[int], workers: int) -> Iterator[Part]:
+    plan.players()  # what cannot be made is said here, by its own error
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (plan,))
+    futures: list[Future[Part]] = [pool.submit(_work, part) for part in parts]
+    processes = list((pool._processes or {}).values())
+    finished = False
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+        finished = True
+    except BrokenProcessPool as error:
+        raise TournamentError(
+            "a process of this match died (out of memory, or killed?): try fewer workers; finished parts are kept if "
+            "there is a state folder"
+        ) from error
+    finally:
+        pool.shutdown(wait=finished, cancel_futures=True)
+        if not finished:
+            for process in processes:
+                process.terminate()
+
+
+class _Store:
+    """A folder with a match's finished parts: one file each, written beside and renamed into place."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self.plan, self.folder = plan, folder
+        own, file = plan.identity(), folder / PLAN_FILE
+        if not file.exists():
+            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+                raise TournamentError(f"{folder} is no folder of a match, and is not empty: name another")
+            folder.mkdir(parents=True, exist_ok=True)
+            write_file(file, json.dumps(own, indent=1))
+            return
+        try:
+            stored = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise TournamentError(f"{file} cannot be read ({error}): remove {folder} to start anew") from error
+        if not isinstance(stored, dict):
+            raise TournamentError(f"{file} is damaged: remove {folder} to start anew")
+        wrong = [key for key in own if stored.get(key) != own[key]]
+        if wrong:
+            lines = "; ".join(f"{key} is {stored.get(key)!r} there, {own[key]!r} here" for key in wrong)
+            raise TournamentError(f"{folder} holds another match: {lines}. Name another folder, or play that match")
+
+    def _file(self, part: int) -> Path:
+        return self.folder / f"part_{part:05d}.npz"
+
+    def finished(self) -> dict[int, dict[str, np.ndarray]]:
+        """Parts that are stored whole; what is damaged is played again."""
+        found = {}
+        for part in range(self.plan.schedule.parts):
+            arrays = self._load(part)
+            if arrays is not None:
+                found[part] = arrays
+        return found
+
+    def _load(self, part: int) -> dict[str, np.ndarray] | None:
+        schedule = self.plan.schedule
+        shape = (len(schedule.words(part)), schedule.seatings, len(schedule.groups))
+        try:
+            with np.load(self._file(part), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return None
+        good = "net" in arrays and arrays["net"].shape == shape and arrays["net"].dtype == np.int64
+        return arrays if good else None
+
+    def save(self, part: int, arrays: dict[str, np.ndarray]) -> None:
+        """Keep a part."""
+        content = io.BytesIO()
+        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+        write_file(self._file(part), content.getvalue())

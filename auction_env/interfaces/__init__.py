@@ -1,0 +1,1 @@
+"""The engine in the forms that other libraries expect."""

@@ -1,0 +1,312 @@
+"""PettingZoo's AEC interface: one agent a seat, asked in turn, over one ``Table``."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from auction_env.engine.record import make_record
+from auction_env.engine.table import Table
+from auction_env.games.game import Game, IllegalActionError, Piece
+from auction_env.interfaces.opponents import illegal_penalty
+from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
+
+_INT8 = np.dtype(np.int8)  # numpy has one object for it
+
+
+class ActionSpace(spaces.Discrete):
+    """Gymnasium's Discrete, with its two most frequent questions answered faster."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self._mask_shape = (n,)
+
+    def contains(self, x: Any) -> bool:
+        """Whether ``x`` is one of the actions."""
+        if type(x) is int or (isinstance(x, np.integer) and x.ndim == 0):
+            return bool(0 <= x < self.n)
+        return super().contains(x)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """A uniform draw, under an int8 mask from the actions where it is 1."""
+        if type(mask) is np.ndarray and probability is None and mask.dtype is _INT8 and mask.shape == self._mask_shape:
+            legal = mask.nonzero()[0]
+            if len(legal):  # a double holds every choice; drawing an integer takes five times as long
+                return legal[int(self.np_random.random() * len(legal))]
+        return super().sample(mask, probability)
+
+
+class AuctionEnv(AECEnv):
+    """A match as a PettingZoo AEC environment (the raw one, without PettingZoo's wrappers).
+
+    Seats are the agents ``player_0``, ``player_1``, ... Choices that are simultaneous by the rules are asked seat by
+    seat, clockwise from the dealer; nothing that anyone sees changes until the last is in. A seat's observation is
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; its info carries the mask too. The
+    reward is the chips won or lost in a deal, given to all seats when it ends (A14). Seats that can no longer be dealt
+    in terminate; all do when the match is over.
+
+    Args:
+        game: a game's name or module.
+        render_mode: None, "ansi" (``render`` returns text), "human" (prints it) or "rgb_array" (returns a picture).
+        reveal: ``render`` shows everything, not just what the acting seat may see.
+        settings: the game's settings.
+
+    Raises:
+        SettingsError: a setting is unknown or makes no sense.
+        ValueError: there is no such game or render mode.
+    """
+
+    def __init__(
+        self, game: str | Game | ModuleType, *, render_mode: str | None = None, reveal: bool = False, **settings: Any
+    ) -> None:
+        super().__init__()
+        check_render_mode(render_mode)
+        self.table = Table(game, settings)
+        self.render_mode = render_mode
+        self.reveal = reveal
+        name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
+        # Not by PettingZoo's converters, which have all agents act once a cycle: ``parallel_env`` is the parallel form.
+        self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
+        self.possible_agents = [f"player_{seat}" for seat in range(self.table.settings.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        shape, actions = (self.table.observation_size,), len(self.table.action_names)
+        self._observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0.0, 1.0, shape, np.float32),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: ActionSpace(actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0.0, 1.0, (shape[0] * len(self.possible_agents),), np.float32)
+        self.agents: list[str] = []
+        self.terminations: dict[str, bool] = {}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8)."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Discrete; ``action_name`` says what each index is."""
+        return self._action_spaces[agent]
+
+    def action_name(self, action: int) -> str:
+        """Name of an action index, such as ``"bid 2"`` or ``"pick As"``. Raises IndexError when there is none."""
+        return self.table.action_name(action)
+
+    def action_table(self) -> tuple[str, ...]:
+        """Name of every action, by index."""
+        return self.table.action_names
+
+    def observation_layout(self) -> tuple[Piece, ...]:
+        """The pieces of the flat observation, in order."""
+        return self.table.game.pieces(self.table.settings)
+
+    def observe_named(self, agent: str) -> dict[str, np.ndarray]:
+        """An agent's observation as named arrays."""
+        return self.table.observe_named(self._seats[agent])
+
+    def state(self) -> np.ndarray:
+        """All that any seat has seen and done: float32[seats * observation size], seat 0 first; see ``observe_all``."""
+        return self.table.observe_all().ravel()
+
+    def record(self, agent: str | None = None) -> dict[str, Any]:
+        """The match so far as plain data (see ``engine.record``); for one agent, without what it may not know."""
+        return make_record(self.table, None if agent is None else self._seats[agent])
+
+    # --- the AEC interface ---
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a match and deal; arguments and errors as ``Table.reset``. Seats not dealt in are no agents."""
+        self.table.reset(seed, options)
+        self.agents = [self.possible_agents[seat] for seat in self.table.deals[-1].dealt_in]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._paid = False  # whether the last step gave rewards
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self._select_next()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent has seen and done, and its mask; fresh arrays."""
+        seat = self._seats[agent]
+        mask = self.table.mask(seat)
+        if self.terminations.get(agent):  # an illegal move has ended the match, and the table still waits for a move
+            mask[:] = 0
+        return {"observation": self.table.observe(seat), "action_mask": mask}
+
+    def step(self, action: Any) -> None:
+        """Act for ``agent_selection``. An illegal action raises IllegalActionError and changes nothing."""
+        if not self.agents:
+            raise IllegalActionError("there is nobody to act: call reset first")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            if self.agents:
+                self._refresh_infos()
+            return
+        result = self.table.act(action)
+        self._cumulative_rewards[agent] = 0.0
+        if self._paid:
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self._paid = False
+        if result is None:
+            self._pass_turn(agent)
+        else:
+            self._end_deal(result)
+        if self.render_mode == "human":
+            self.render()
+
+    def _pass_turn(self, agent: str) -> None:
+        """The deal goes on: what changes for others is asked for when it is their turn."""
+        self.infos[agent] = {"action_mask": np.zeros(len(self.table.action_names), np.int8)}
+        seat = self.table.to_act
+        assert seat is not None
+        self.agent_selection = agent = self.possible_agents[seat]
+        self.infos[agent] = self._info(seat)
+
+    def _info(self, seat: int) -> dict[str, Any]:
+        return {"action_mask": self.table.mask(seat), **self.table.info(seat)}
+
+    def _end_deal(self, result: list[int]) -> None:
+        self._paid = True
+        for name in self.agents:
+            self.rewards[name] = float(result[self._seats[name]])
+        if not self.table.match_over:
+            self.table.next_deal()
+        dealt_in = self.table.deals[-1].dealt_in
+        for name in self.agents:
+            self.terminations[name] = self.table.match_over or self._seats[name] not in dealt_in
+        self._select_next()
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _select_next(self) -> None:
+        seat = self.table.to_act
+        self.agent_selection = self.possible_agents[self._seats[self.agents[0]] if seat is None else seat]
+        self._refresh_infos()
+
+    def _refresh_infos(self) -> None:
+        acting, actions = self.table.to_act, len(self.table.action_names)
+        self.infos = {agent: {"action_mask": np.zeros(actions, np.int8)} for agent in self.agents}
+        agent = self.possible_agents[acting or 0]
+        if acting is not None and not self.terminations.get(agent, True):
+            self.infos[agent] = self._info(acting)
+
+    def render(self) -> str | np.ndarray | None:
+        """The table as the acting seat may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
+        if self.render_mode is None:
+            return None
+        seat = None if self.reveal else self._viewer()
+        return render(self.table.view(seat), seat, self.render_mode)
+
+    def _viewer(self) -> int:
+        """The acting seat; the agent selected when nobody is to act."""
+        seat = self.table.to_act
+        if seat is None and self.agents:
+            seat = self._seats[self.agent_selection]
+        return seat or 0
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def __str__(self) -> str:
+        return str(self.metadata["name"])
+
+    def __repr__(self) -> str:
+        return f"{self.metadata['name']}({self.table.settings})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AuctionEnv:
+        twin = copy.copy(self)
+        twin.table = self.table.clone()
+        for name in ("agents", "rewards", "_cumulative_rewards", "terminations", "truncations", "infos"):
+            if name in self.__dict__:
+                setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+        for name in ("_observation_spaces", "_action_spaces"):
+            setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
+        return twin
+
+
+def _straight_from_the_environment(name: str) -> property:
+    return property(operator.attrgetter(f"raw.{name}"))
+
+
+class _PunishIllegal(wrappers.TerminateIllegalWrapper):
+    """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
+
+    def __init__(self, env: AuctionEnv) -> None:
+        super().__init__(env, illegal_reward=-illegal_penalty(env.table.settings))
+
+    def step(self, action: Any) -> None:
+        super().step(action)
+        if self._terminated:
+            self.env.unwrapped._refresh_infos()
+
+
+class _Wrapped(wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper, _PunishIllegal):
+    """PettingZoo's three wrappers in one object, each step checked by all of them in that order.
+
+    One around the other, they look each attribute up in one after the other, dozens of times a step: that would cost
+    more than the game does. For the same reason attributes are taken straight from the environment.
+    """
+
+    def __init__(self, env: AuctionEnv) -> None:
+        self.raw = env
+        super().__init__(env)
+
+    def last(self, observe: bool = True) -> Any:
+        """See AECEnv."""
+        if not observe or not self._has_reset:
+            return super().last(observe)
+        raw = self.raw
+        agent = raw.agent_selection
+        seen, info = raw.observe(agent), raw.infos[agent]
+        self._prev_obs: Any = seen  # for TerminateIllegalWrapper
+        self._prev_info: Any = info
+        return seen, raw._cumulative_rewards[agent], raw.terminations[agent], raw.truncations[agent], info
+
+    def step(self, action: Any) -> None:
+        """See AECEnv. A legal choice of a seat that has just looked goes straight on; the wrappers judge all others."""
+        raw, seen = self.raw, self._prev_obs
+        plain = type(action) is int or type(action) is np.int64
+        if plain and seen is not None and 0 <= action < len(seen["action_mask"]) and seen["action_mask"][action]:
+            self._has_updated = True
+            self._prev_obs = self._prev_info = None
+            raw.step(int(action))
+        else:
+            super().step(action)
+
+    agent_selection = _straight_from_the_environment("agent_selection")
+    rewards = _straight_from_the_environment("rewards")
+    terminations = _straight_from_the_environment("terminations")
+    truncations = _straight_from_the_environment("truncations")
+    infos = _straight_from_the_environment("infos")
+    _cumulative_rewards = _straight_from_the_environment("_cumulative_rewards")
+
+    @property
+    def agents(self) -> list[str]:  # type: ignore[override]
+        if not self._has_reset:  # what else is asked too early the environment does not have yet
+            raise AttributeError("agents cannot be accessed before reset")
+        return self.raw.agents
+
+
+def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
+    """The environment with PettingZoo's wrappers: an illegal move ends the match for all, the mover pays the reserve.
+
+    Arguments and errors as ``AuctionEnv``; the raw environment raises IllegalActionError instead.
+    """
+    return _Wrapped(AuctionEnv(game, **arguments))
+
+
+__all__ = ["AuctionEnv", "IllegalActionError", "make_env"]

@@ -1,0 +1,280 @@
+"""Matches of named agents: the same digest for any number of processes and after any interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from auction_env.agents.digests import content_digest
+
+import evaluate
+from auction_env import agents
+from auction_env.engine.agent import PlayerError
+from auction_env.evaluation import benchmarks as tasks
+from auction_env.evaluation.runner import Plan, TournamentError, play
+from auction_env.games import get_game
+from auction_env.games.game import make_settings
+
+ROOT = Path(__file__).parents[2]
+POKER = get_game("auction_poker")
+
+
+def plan(deals=120, seed=3, line=("random", "random", "random"), **more) -> Plan:
+    settings = make_settings(POKER, {"num_players": len(line), **more.pop("settings", {})})
+    return Plan(POKER, settings, tuple(line), deals, agents.make, seed, part_tables=more.pop("part_tables", 20), **more)
+
+
+def test_same_digest_for_any_number_of_processes():
+    told: list[tuple[int, int]] = []
+    one = play(plan(), progress=lambda done, total: told.append((done, total))).result
+    two = play(plan(), workers=2).result
+    assert one.digest == two.digest and one.deals == 120
+    assert told == [(done, 120) for done in range(20, 121, 20)]
+
+
+def test_agents_are_not_told_the_seed_of_the_decks():
+    told: list[int] = []
+
+    def make(spec, game, settings, seed):
+        told.append(seed)
+        return agents.make(spec, game, settings, seed)
+
+    settings = make_settings(POKER, {"num_players": 2})
+    for _ in range(2):
+        Plan(POKER, settings, ("random", "random"), 10, make, seed=3).players()
+    assert told[0] == told[1] and told[0] > 2**32, "a word made of the seed, the same each time"
+
+
+def test_an_interrupted_match_goes_on_to_the_same_digest(tmp_path):
+    whole = play(plan()).result
+    state = tmp_path / "state"
+
+    def stop(done, total):
+        if done == 60:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(plan(), state=state, progress=stop)
+    assert len(list(state.glob("part_*.npz"))) == 3
+    told: list[int] = []
+    again = play(plan(), state=state, progress=lambda done, total: told.append(done)).result
+    assert again.digest == whole.digest
+    assert told[0] == 60, "finished parts are not played again"
+    told.clear()
+    assert play(plan(), state=state, progress=lambda done, total: told.append(done)).result.digest == whole.digest
+    assert told == [120]
+
+
+def test_a_damaged_part_is_played_again(tmp_path):
+    whole = play(plan(), state=tmp_path).result
+    (tmp_path / "part_00001.npz").write_bytes(b"PK\x03\x04 cut short")
+    np.savez(tmp_path / "part_00002.npz", net=np.zeros((1, 1), np.int64))
+    (tmp_path / "part_00003.npz").write_bytes(b"")
+    assert play(plan(), state=tmp_path).result.digest == whole.digest
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": 4}, "seed is 3 there, 4 here"),
+        ({"deals": 140}, "deals is 120 there, 140 here"),
+        ({"settings": {"max_bid": 2}}, "settings is .*'max_bid': 3.*there"),
+        ({"part_tables": 40}, "part_decks is 20 there, 40 here"),
+        ({"contents": ("1", "2", "3")}, "contents is"),
+        ({"first_apart": True}, "first_apart is False there, True here"),
+    ],
+)
+def test_the_state_of_another_match_is_refused(tmp_path, change, words):
+    play(plan(), state=tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(TournamentError, match=f"holds another match: .*{words}"):
+        play(plan(**change), state=tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_folders_that_are_no_state_are_left_alone(tmp_path):
+    (tmp_path / "letter.txt").write_text("keep me")
+    with pytest.raises(TournamentError, match="no folder of a match, and is not empty"):
+        play(plan(), state=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
+    (tmp_path / "match.json").write_text("{")
+    with pytest.raises(TournamentError, match="cannot be read"):
+        play(plan(), state=tmp_path)
+    (tmp_path / "match.json").write_text("[]")
+    with pytest.raises(TournamentError, match="is damaged"):
+        play(plan(), state=tmp_path)
+
+
+def bad_agent(spec, game, settings, seed):
+    """Like ``agents.make``, but "bad" acts illegally and "killer" ends its process."""
+    agent = agents.make("random", game, settings, seed)
+    agent.name = spec
+    if spec == "bad":
+        agent.act_batch = lambda observations, masks: masks.argmin(axis=1)
+    if spec == "killer":
+        parent = os.getpid()
+        agent.act_batch = lambda observations, masks: os._exit(3) if os.getpid() == parent else None
+    return agent
+
+
+def test_errors_of_agents_and_dead_processes_are_told_from_any_process():
+    for workers in (1, 2):
+        bad = Plan(POKER, make_settings(POKER, {}), ("random", "bad", "bad"), 60, bad_agent, part_tables=20)
+        with pytest.raises(PlayerError, match="agent bad acted illegally"):
+            play(bad, workers=workers)
+    killer = Plan(POKER, make_settings(POKER, {}), ("random", "killer", "killer"), 60, bad_agent, part_tables=20)
+    with pytest.raises(TournamentError, match="a process of this match died"):
+        play(killer, workers=2)
+    with pytest.raises(TournamentError, match="workers is 0"):
+        play(plan(), workers=0)
+    with pytest.raises(ValueError, match="there is no agent 'nobody'"):
+        play(plan(line=("random", "nobody")), workers=2)
+
+
+def test_the_files_behind_an_agent_are_part_of_what_it_is(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"one")
+    before = content_digest(f"ppo:{tmp_path}?greedy")
+    assert before and before == content_digest(f"ppo:{tmp_path / 'model.safetensors'}")
+    (tmp_path / "model.safetensors").write_bytes(b"two")
+    assert content_digest(f"ppo:{tmp_path}") not in ("", before)
+    assert content_digest("random") == "" and content_digest("montecarlo:rollouts=20") == ""
+
+
+# --- the command line ---
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "evaluate.py", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """The command line in this process: its exit status and what it printed."""
+    monkeypatch.chdir(ROOT)
+
+    def call(*arguments):
+        status = evaluate.main(list(arguments))
+        out, err = capsys.readouterr()
+        return SimpleNamespace(returncode=status, stdout=out, stderr=err)
+
+    return call
+
+
+def test_the_command_line_says_what_is_wrong(tmp_path, run):
+    deep, damaged = tmp_path / "deep.json", tmp_path / "run"
+    deep.write_text("[" * 100_000)
+    damaged.mkdir()
+    (damaged / "run.json").write_text("{")
+    for arguments, words in (
+        ((), "name the agents, one for each seat"),
+        (("random", "random", "--seed", "-1"), "seed is -1"),
+        (("random", "random", "--deals", "0"), "deals is 0"),
+        (("random", "nobody"), "no agent 'nobody': the agents are"),
+        (("random", "random", "--set", "num_players=3"), "2 agents for 3 seats"),
+        (("random", "random", "--set", "max_bits=3"), "did you mean 'max_bid'"),
+        (("random", "random", "--seatings", "0"), "seatings is 0"),
+        (("random", "random", "--workers", "0"), "workers is 0"),
+        (("random", "random", "--deals", str(10**15)), f"deals is {10**15}: it must be from 1 to"),
+        (("random", "random", "--seats", "5"), "--seats 5: a match has a seat for each agent named, here 2"),
+        (("random", "random", "--time-limit", "0"), "--time-limit 0: it must be above 0"),
+        (("random", "random", "--time-limit", "nan"), "--time-limit nan: it must be above 0"),
+        (("random", "random", "--json", str(tmp_path / "no" / "file")), "there is no folder"),
+        (("random", "random", "--json", str(tmp_path)), "is a folder, name a file in it"),
+        (("random", "random", "--report", str(tmp_path)), "is a folder, name a file in it"),
+        (("--compare", str(deep), str(deep)), "deep.json is not JSON"),
+        ((f"ppo:{damaged}", "random"), "run.json is no account of a run"),
+        (("random", "random", "--deals", "1", "--workers", "1", "--state", str(deep / "x")), "Not a directory"),
+    ):
+        found = run(*arguments)
+        assert found.returncode == 2 and words in found.stderr, found.stderr
+        assert "Traceback" not in found.stderr
+
+
+def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
+    """Ctrl-C, then a kill without warning, while two processes play; then it ends as one never stopped."""
+    line = ["random", "random", "--deals", "40000", "--part", "500", "--workers", "2", "--json"]
+    state = tmp_path / "state"
+
+    def parts():
+        return len(list(state.glob("part_*.npz")))
+
+    def stop(number, with_parts):
+        process = subprocess.Popen(
+            [sys.executable, "evaluate.py", *line, str(tmp_path / "a"), "--state", str(state)],
+            cwd=ROOT,
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        until = time.monotonic() + 120
+        while parts() < with_parts and time.monotonic() < until:
+            time.sleep(0.02)
+        os.killpg(process.pid, number)
+        error = process.communicate(timeout=60)[1]
+        assert not (tmp_path / "a").exists() and with_parts <= parts() < 80
+        return process.returncode, error
+
+    status, error = stop(signal.SIGINT, 3)
+    assert status == 130 and f"the same command goes on from {state}" in error and "Traceback" not in error
+    assert stop(signal.SIGKILL, parts() + 3)[0] == -signal.SIGKILL
+    assert command(*line, str(tmp_path / "a"), "--state", str(state)).returncode == 0
+    assert command(*line, str(tmp_path / "b"), "--workers", "1").returncode == 0
+    first, second = (json.loads((tmp_path / name).read_text()) for name in "ab")
+    assert first == second and first["deals"] == 40_000
+
+
+def test_modes_of_the_command_line(tmp_path, run):
+    """Round robin, task, comparison, report, best response: each once, small; and what each refuses."""
+    pytest.importorskip("openskill")
+    quick = ("--deals", "120", "--workers", "1")
+    found = run("--round-robin", "random", "rules", "rules:tight", "--seats", "2", *quick)
+    assert found.returncode == 0 and "The chips are the truth" in found.stdout, found.stderr
+    small = tmp_path / "small.yaml"
+    small.write_text(
+        "{name: small, game: auction_poker, version: 0, settings: {num_players: 2}, opponents: [random], "
+        "deals: 200, seed: 5}"
+    )
+    for agent in ("random", "rules"):
+        found = run("--task", str(small), agent, "--json", str(tmp_path / f"{agent}.json"))
+        assert found.returncode == 0 and "## small" in found.stdout, found.stderr
+    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "random.json"))
+    assert found.returncode == 0 and "rules is better" in found.stdout, found.stderr
+    assert run("random", "random", "--json", str(tmp_path / "other.json"), *quick).returncode == 0
+    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "other.json"))
+    assert found.returncode == 2 and "different tasks" in found.stderr
+    found = run("rules", "random", "--report", str(tmp_path / "out.html"), *quick)
+    assert found.returncode == 0 and (tmp_path / "out.html").read_text().count("<svg") > 8, found.stderr
+    for arguments, words in (
+        (("--task", "auction_poker-4p-v9", "random"), "did you mean 'auction_poker-4p-v0'"),
+        (("--task", "auction_poker-4p-v0"), "name the agents to measure"),
+        (("--task", str(small), "nobody"), "no agent 'nobody'"),
+        (("--task", str(small), "random", "--seed", "1", "--set", "max_bid=2"), "leave out --seed, --set"),
+        (("--compare", "one.json"), "takes two files"),
+        (("--best-response", "random", "random"), "takes one agent"),
+        (("--round-robin", "random", "rules", "--luck"), "--luck goes with a match only"),
+        (("random", "random", "--luck", "--report", str(tmp_path / "o")), "ask for one at a time"),
+    ):
+        found = run(*arguments)
+        assert found.returncode == 2 and words in found.stderr and "Traceback" not in found.stderr, found.stderr
+    assert run("--task", "list").stdout.split() == tasks.available()
+
+
+@pytest.mark.slow
+def test_best_response_from_the_command_line_keeps_an_agent_that_can_be_played(tmp_path):
+    run = str(tmp_path / "response")
+    line = ("--best-response", "random", "--seats", "2", "--decisions", "200000", "--deals", "2000", "--state", run)
+    found = command(*line)
+    assert found.returncode == 0 and "random is exploitable by at least" in found.stdout, found.stderr
+    again = command(f"ppo:{run}?greedy", "random", "--deals", "2000")
+    assert again.returncode == 0, again.stderr

@@ -1,0 +1,103 @@
+"""The examples run, with tiny numbers, as a user runs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from auction_env import available
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def run(name: str, *arguments: str) -> str:
+    result = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+TINY = ("--envs", "2", "--rollout", "64", "--steps", "128")
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["fork", pytest.param("forkserver", marks=pytest.mark.slow), pytest.param("spawn", marks=pytest.mark.slow)],
+)
+def test_stock_maskable_ppo_over_processes_of_every_kind(method):
+    said = run("stock_maskable_ppo.py", *TINY, "--start-method", method)
+    assert re.search(r"SubprocVecEnv, 2 tables: [\d,]+ decisions a second", said)
+
+
+@pytest.mark.slow
+def test_stock_maskable_ppo_on_our_tables_for_comparison():
+    said = run("stock_maskable_ppo.py", "--ours", "--rollout", "512", "--steps", "512", "--game", "auction_flop")
+    assert re.search(r"SelfPlayVecEnv, 256 tables: [\d,]+ decisions a second", said)
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_masks_differ_per_process(method):
+    """Each process has its own table, and sb3-contrib gets each one's mask."""
+
+    def make_env() -> Any:
+        import gymnasium
+
+        return gymnasium.make("auction_env:auction_env/AuctionPoker-v0", flat=True)
+
+    from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+    from stable_baselines3.common.vec_env import SubprocVecEnv
+
+    envs = SubprocVecEnv([make_env] * 2, start_method=method)
+    try:
+        envs.seed(3)
+        observations = envs.reset()
+        assert is_masking_supported(envs) and not np.array_equal(*observations), "row i has seed 3 + i"
+        different = 0
+        for _ in range(8):
+            masks = get_action_masks(envs)
+            assert masks.any(axis=1).all()
+            different += not np.array_equal(*masks)
+            envs.step(masks.argmax(axis=1))
+        assert different
+    finally:
+        envs.close()
+
+
+def test_supersuit_shared_policy():
+    pytest.importorskip("supersuit")
+    assert "total_timesteps" in run("supersuit_shared_policy.py", "--tables", "2", "--rollout", "16", "--steps", "96")
+
+
+@pytest.mark.parametrize(
+    "game", [available()[0], *(pytest.param(name, marks=pytest.mark.slow) for name in available()[1:])]
+)
+def test_cleanrl_ppo(game):
+    said = run("cleanrl_ppo.py", "--envs", "16", "--rollout", "24", "--updates", "2", "--game", game)
+    assert re.search(r"update 2: [+-]\d+\.\d\d chips an episode over the last \d+", said)
+
+
+@pytest.mark.slow
+def test_cleanrl_ppo_learns():
+    """Ten updates take it far above the nothing that it begins with."""
+    last = run("cleanrl_ppo.py", "--updates", "10").splitlines()[-1]
+    assert float(re.search(r": ([+-][\d.]+) chips", last)[1]) > 5, last
+
+
+def test_every_example_is_run_here():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(re.findall(r'"(\w+\.py)"', Path(__file__).read_text()))

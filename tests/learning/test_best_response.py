@@ -1,0 +1,180 @@
+"""Learned responses against exact values: Kuhn poker, and a small Auction Poker solved through the engine itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import permutations
+
+import kuhn
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+from auction_env.agents.base import Agent
+from auction_env.agents.learning.best_response import best_response
+from auction_env.agents.learning.config import Config
+
+from auction_env import agents
+from auction_env.engine.kernels import kernels
+from auction_env.engine.table import Table
+from auction_env.games import get_game
+from auction_env.games.game import make_settings
+
+QUICK = {
+    "decisions": 60_000,
+    "tables": 256,
+    "steps": 16,
+    "hidden": [32, 32],
+    "minibatch": 1024,
+    "epochs": 3,
+    "entropy": 0.01,
+    "learning_rate": 3e-3,
+    "reward_scale": 1.0,
+    "evaluate_every": 5,
+    "evaluate_deals": 2000,
+    "threads": 1,
+    "opponents": [],
+}
+UNIFORM = dict.fromkeys(kuhn.INFORMATION_STATES, 0.5)
+# One of Kuhn's equilibria: no response wins anything from it.
+EQUILIBRIUM = {
+    **{(0, ""): 1 / 3, (1, ""): 0.0, (2, ""): 1.0, (0, "pb"): 0.0, (1, "pb"): 2 / 3, (2, "pb"): 1.0},
+    **{(0, "p"): 1 / 3, (1, "p"): 0.0, (2, "p"): 1.0, (0, "b"): 0.0, (1, "b"): 1 / 3, (2, "b"): 1.0},
+}
+
+
+class Strategy(Agent):
+    """Plays a table of Kuhn's game: the probability of a bet by card and line."""
+
+    name = "equilibrium"
+
+    def __init__(self, bet_chance):
+        self.bet_chance = bet_chance
+        self.seed(0)
+
+    def seed(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def act_batch(self, observations, masks):
+        chance = []
+        for seen in observations:
+            line = "".join("pb"[int(step.argmax())] for step in seen[4:10].reshape(3, 2) if step.any())
+            chance.append(self.bet_chance[int(seen[:3].argmax()), line])
+        return (self.rng.random(len(chance)) < chance).astype(np.int64)
+
+
+def silent(line):
+    pass
+
+
+# --- the exact best response, by brute force through the engine -------------------------------------------------------
+
+
+def exact_best_response(game, settings, policy):
+    """Chips a deal, mean over all decks, dealers and seats, of the best response to a policy of legal actions.
+
+    policy(mask) gives the probabilities of the legal actions. Works on sets of tables that look alike to the
+    responder: chance of cards and of the other's choices is their weights.
+    """
+    run, seats, size = kernels(game), settings.num_players, settings.num_ranks * settings.num_suits
+    total = 0.0
+    lowest = 52 - 4 * settings.num_ranks
+    deck = [card for card in range(lowest, 52) if card % 4 < settings.num_suits]
+    decks = list(permutations(deck))
+    observations = np.zeros(Table(game, settings).observation_size, np.float32)
+    actions = len(game.action_names(settings))
+
+    def children(states):
+        scratch = np.zeros(game.MAX_LEGAL, np.int16)
+        count = run.legal(states, 0, scratch)
+        for action in scratch[:count].tolist():
+            after = states.view(np.uint8).copy().view(states.dtype)
+            run.act(after, 0, action, np.zeros(game.MAX_LEGAL, np.int16), np.zeros(actions, np.int8))
+            yield action, after
+
+    def value(worlds, me):
+        """Of [(weight, states)] that the responder cannot tell apart, or that are not its to act."""
+        won, alike = 0.0, defaultdict(list)
+        waiting = list(worlds)
+        while waiting:
+            weight, states = waiting.pop()
+            if states["to_act"][0] < 0:
+                won += weight * float(states["award"][0, me] - states["paid"][0, me])
+            elif states["to_act"][0] == me:
+                observations[:] = 0
+                run.observe(states, 0, me, observations, 1.0)
+                alike[observations.tobytes()].append((weight, states))
+            else:
+                after = list(children(states))
+                for chance, (_, twin) in zip(policy([action for action, _ in after]), after, strict=True):
+                    if chance:
+                        waiting.append((weight * chance, twin))
+        for group in alike.values():
+            grown = [(weight, dict(children(states))) for weight, states in group]
+            won += max(value([(weight, after[action]) for weight, after in grown], me) for action in grown[0][1])
+        return won
+
+    for me in range(seats):
+        worlds = []
+        for dealer in range(seats):
+            for cards in decks:
+                table = Table(game, settings)
+                table.reset(0, {"deck": list(cards), "dealer": dealer})
+                worlds.append((1 / (len(decks) * seats), table.states))
+        total += value(worlds, me)
+    assert size == len(deck)
+    return total / seats
+
+
+def uniform(actions):
+    return [1 / len(actions)] * len(actions)
+
+
+def test_brute_force_through_the_engine_agrees_with_kuhn_s_tree():
+    game = get_game(kuhn)
+    found = exact_best_response(game, kuhn.Settings(), uniform)
+    assert found == pytest.approx(kuhn.exploitability(UNIFORM)) and found == pytest.approx(11 / 24)
+
+
+def test_a_learned_response_comes_near_the_exact_value_and_never_above_it(tmp_path):
+    exact = kuhn.exploitability(UNIFORM)
+    frozen = agents.make("random", get_game(kuhn), kuhn.Settings())
+    config = Config(game="kuhn", run=str(tmp_path), **QUICK)
+    found = best_response(get_game(kuhn), kuhn.Settings(), frozen, config, 20_000, tmp_path, silent)
+    assert found.at_least is not None and 0.8 * exact < found.at_least < exact
+    assert found.gain.mean - 1.5 * found.gain.half_width < exact
+    assert "random is exploitable by at least 0." in found.text() and "a better response may win more" in found.text()
+    assert found.summary()["exploitable_by_at_least"] == found.at_least
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def test_nothing_is_found_against_an_equilibrium(tmp_path):
+    frozen = Strategy(EQUILIBRIUM)
+    config = Config(game="kuhn", run=str(tmp_path), **{**QUICK, "decisions": 20_000})
+    found = best_response(get_game(kuhn), kuhn.Settings(), frozen, config, 4_000, None, silent)
+    assert found.at_least is None and "nothing found" in found.text()
+    assert found.summary()["exploitable_by_at_least"] is None
+    assert not list(tmp_path.iterdir()), "nothing is kept unless asked for"
+
+
+SMALL = {"num_players": 2, "num_auctions": 1, "hole_cards": 1, "num_ranks": 4, "num_suits": 1, "max_bid": 2}
+
+
+def test_a_small_auction_poker_has_an_exact_value_that_a_learned_response_approaches(tmp_path):
+    """Two seats, one auction, a deck of four cards: exact best response to random play, and a learned one."""
+    game = get_game("auction_poker")
+    settings = make_settings(game, {**SMALL, "max_raises": 0})
+    exact = exact_best_response(game, settings, uniform)
+    frozen = agents.make("random", game, settings)
+    config = Config(settings={**SMALL, "max_raises": 0}, run=str(tmp_path), **{**QUICK, "reward_scale": 0.3})
+    found = best_response(game, settings, frozen, config, 20_000, None, silent)
+    assert found.at_least is not None and 0.75 * exact < found.at_least < exact
+    assert found.gain.mean - 1.5 * found.gain.half_width < exact
+
+
+def test_settings_that_differ_from_the_config_are_refused(tmp_path):
+    game = get_game("auction_poker")
+    frozen = agents.make("random", game, make_settings(game, {}))
+    with pytest.raises(ValueError, match="other settings than the table"):
+        best_response(game, make_settings(game, {"max_bid": 2}), frozen, Config(), 100, None, silent)
