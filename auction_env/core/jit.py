@@ -89,7 +89,8 @@ def _names(code: types.CodeType) -> set[str]:
 
 
 @functools.cache
-def _file_digest(path: Path) -> bytes:
+def file_digest(path: Path) -> bytes:
+    """SHA-256 of a file's content, read once in a process."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 
@@ -97,7 +98,7 @@ def source_digest(paths: Iterable[Path]) -> str:
     """Hex digest of some source files' names and contents (16 characters)."""
     digest = hashlib.sha256()
     for path in sorted(paths):
-        digest.update(path.name.encode() + _file_digest(path))
+        digest.update(path.name.encode() + file_digest(path))
     return digest.hexdigest()[:16]
 
 

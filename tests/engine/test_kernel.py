@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +15,13 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from kernel_course import course
+from auction_env.agents import policies
+from kernel_course import all_kernels, course
 from strategies import POLICIES, chooser, dealt, match_settings, play, play_out, random_policy, seats_of, some_settings
 
 import auction_env
 from auction_env import Table, available, get_game, make_record, replay
-from auction_env.core import jit as kernel
+from auction_env.core import jit
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import Kernels, kernels
 from auction_env.rendering.text import text
@@ -46,20 +47,13 @@ def in_another_process(code: str, root: Path = PACKAGE.parent, **environment: st
     return run
 
 
-def all_kernels(game: Any) -> dict[str, Any]:
-    """The loops of a game and the functions of its module that Python calls."""
-    loops = {field.name: getattr(kernels(game), field.name) for field in dataclasses.fields(Kernels)}
-    own = {name: thing for name, thing in vars(game).items() if hasattr(thing, "signatures") and thing.signatures}
-    return {**loops, **{f"{game.NAME}.{name}": thing for name, thing in own.items()}}
-
-
 # --- the cache -------------------------------------------------------------------------------------------------------
 
 TELL_CACHE = """
 import json
 import auction_env
 from kernel_course import course
-from test_kernel import all_kernels
+from kernel_course import all_kernels
 found = {}
 for name in auction_env.available():
     course(name, 1)
@@ -95,17 +89,24 @@ def test_the_digest_of_sources_changes_with_any_of_them(tmp_path):
     files = [tmp_path / "a.py", tmp_path / "b.py"]
     for file in files:
         file.write_text("x = 1\n")
-    before = kernel.source_digest(*files)
-    assert before == kernel.source_digest(*files)
+    before = jit.source_digest(files)
+    assert before == jit.source_digest(reversed(files))
+    jit.file_digest.cache_clear()
     files[1].write_text("x = 2\n")
-    assert kernel.source_digest(*files) != before
+    assert jit.source_digest(files) != before
 
 
-def test_the_cache_is_keyed_by_every_file_that_is_compiled_in():
-    files = [*sorted((PACKAGE / "games").glob("*.py")), PACKAGE / "kernel.py", PACKAGE / "loops.py"]
-    assert kernel.source_digest(*files) == kernel._SOURCES
-    for file in set(PACKAGE.rglob("*.py")) - set(files):
-        assert not re.search(r"^\s*@(kernel|inner)\b", file.read_text(), re.MULTILINE), f"{file} is not in the key"
+def test_a_kernel_is_keyed_by_every_file_of_the_folders_that_its_functions_come_from(game):
+    found = jit.source_files(kernels(game).step.py_func)
+    folder = Path(inspect.getfile(game)).parent
+    for part in (folder, PACKAGE / "core", PACKAGE / "games", PACKAGE / "engine"):
+        assert found >= set(part.glob("*.py"))
+
+
+@compiled
+def test_a_scripted_policys_kernel_is_keyed_by_the_policy_too():
+    kernel = policies.choosing_kernel(get_game("auction_poker"))
+    assert Path(policies.__file__).with_name("auction_poker.py") in jit.source_files(kernel.py_func)
 
 
 @compiled
@@ -115,7 +116,7 @@ def test_another_source_or_owner_is_another_key(game, monkeypatch):
     signature, codegen = act.signatures[0], act.overloads[act.signatures[0]].library.codegen
     key = act._cache._index_key(signature, codegen)
     assert key == act._cache._index_key(signature, codegen)
-    monkeypatch.setattr(kernel, "_SOURCES", "another")
+    monkeypatch.setattr(act._cache, "_sources", "another")
     assert act._cache._index_key(signature, codegen) != key
     monkeypatch.undo()
     monkeypatch.setattr(act._cache, "_owner", "another")
@@ -131,7 +132,7 @@ def test_an_edited_source_is_compiled_anew_in_every_kernel_that_uses_it(tmp_path
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     before = in_another_process(code, tmp_path, **cache).stdout
     assert before == in_another_process(code, tmp_path, **cache).stdout
-    cards = tmp_path / "auction_env" / "games" / "cards.py"
+    cards = tmp_path / "auction_env" / "games" / "cards.py"  # nested two folders deep: found by itself
     cards.write_text(cards.read_text().replace("0x9E3779B97F4A7C15", "0x9E3779B97F4A7C17"))
     assert in_another_process(code, tmp_path, **cache).stdout != before
 
@@ -239,7 +240,7 @@ def test_plain_python_leaves_numpys_warnings_on():
 
 def test_widened_values_are_views_with_wide_integers():
     row = np.zeros(1, [("a", "i1"), ("b", "u1", (2,)), ("w", "u8")]).view(np.recarray)[0]
-    wide = kernel._widened(row)
+    wide = jit._widened(row)
     wide.a = 100
     wide.b[1] = 200
     wide.w = np.uint64(2**63)
@@ -248,8 +249,8 @@ def test_widened_values_are_views_with_wide_integers():
     assert wide.b[1] * 2 == 400 and type(wide.b[1]) is int
     assert type(wide.w) is np.uint64
     assert len(wide.b) == 2 and wide.b.shape == (2,) and list(wide.b) == [0, 200]
-    assert kernel._widened(wide) is wide
-    assert kernel._widened("text") == "text"
+    assert jit._widened(wide) is wide
+    assert jit._widened("text") == "text"
 
 
 def test_kernels_are_plain_functions_without_compilation():

@@ -25,7 +25,7 @@ from auction_env.core.jit import kernel
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import kernels
 from auction_env.games import auction_flop, get_game
-from auction_env.games.auction_flop import Settings, max_deal_length
+from auction_env.games.auction_flop import Settings, max_deal_length, rules
 from auction_env.games.cards import CARD_NAMES, card_name, cards_of, deck_cards, names_of
 from auction_env.games.game import IllegalActionError, SettingsError, SetupError
 
@@ -562,7 +562,7 @@ def _shares(states: Any, out: Any) -> None:
         s.place[seat] = 0
         for other in range(s.num_players):
             s.place[seat] += s.high[other] > s.high[seat]
-        out[seat] = auction_flop._share(s, seat)
+        out[seat] = rules._share(s, seat)
 
 
 def engine_division(pot: int, strength: list[int], shares: tuple[int, ...] = (3, 2, 1), dealer: int = -1) -> list[int]:

@@ -17,7 +17,7 @@ from reference import divide
 from auction_env import Table, describe, high_rank, low_rank, make_record
 from auction_env.core.jit import kernel
 from auction_env.games import auction_poker
-from auction_env.games.auction_poker import exposed_set, hole_set, max_deal_length
+from auction_env.games.auction_poker import exposed_set, hole_set, max_deal_length, rules, text
 from auction_env.games.cards import CARD_NAMES, cards_of, names_of
 from auction_env.games.game import IllegalActionError, SettingsError, SetupError
 
@@ -639,7 +639,7 @@ WAYS = {"L": LOW, "H": HIGH, "B": BOTH}
 @kernel
 def _award_all(states: Any) -> None:
     for place in range(states.shape[0]):
-        auction_poker._award_declared(states[place])
+        rules._award_declared(states[place])
 
 
 def fields(n: int, count: int, final_carry: str = "split") -> np.ndarray:
@@ -656,8 +656,8 @@ def award(pot: int, *seats: str) -> tuple[list[int], int]:
     """Award and carried pot for seats such as "H 5", "L 5" or "B 9/4" (high/low), larger numbers being better."""
     states = fields(len(seats), 1)
     states["pot"] = pot
-    for seat, text in enumerate(seats):
-        way, _, strength = text.partition(" ")
+    for seat, words in enumerate(seats):
+        way, _, strength = words.partition(" ")
         states["declared"][0, seat] = WAYS[way]
         numbers = [int(number) for number in (strength or "1").split("/")]
         states["high"][0, seat] = numbers[0]
@@ -780,7 +780,7 @@ def test_a12_the_account_tells_of_odd_chips(pot: int, ways: list[int], low: list
     states = fields(3, 1)
     states["pot"], states["declared"][0, :3], states["low"][0, :3] = pot, ways, low
     _award_all(states)
-    account = auction_poker._narrate_award(states[0])
+    account = text._narrate_award(states[0])
     assert ["The odd chip of the pot goes to the high half." in account] == told[:1]
     assert ["Chips that cannot be shared equally go one each, clockwise from the dealer." in account] == told[1:]
     assert sum(" and gets " in line for line in account) == np.count_nonzero(states["award"])

@@ -1,7 +1,7 @@
 """Each game's rules page, beside its module, says what the code does: every table is checked against it.
 
 A page has the sections Settings, Actions, Observation, Sizes, Options of reset and Version history, each with one table
-in the form of those of ``auction_poker.md``.
+in the form of those of Auction Poker.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Rows = list[dict[str, str]]
 
 
 def page_of(game: Any) -> str:
-    return Path(game.__file__).with_suffix(".md").read_text(encoding="utf-8")
+    return Path(game.__file__).with_name("RULES.md").read_text(encoding="utf-8")
 
 
 def tables(text: str, heading: str) -> list[Rows]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+from typing import Any
 
 import numpy as np
 from strategies import POLICIES, chooser, dealt, fields_of, play, seats_of, some_settings
 
 from auction_env import get_game, make_record
+from auction_env.engine.kernels import Kernels, kernels
 from auction_env.rendering.text import text
 
 
@@ -28,3 +31,10 @@ def course(name: str, matches: int) -> str:
         seen.update(repr(make_record(table)).encode() + repr(make_record(table, 0)).encode())
         lines.append(seen.hexdigest())
     return "\n".join(lines)
+
+
+def all_kernels(game: Any) -> dict[str, Any]:
+    """The loops of a game and the functions of its module that Python calls."""
+    loops = {field.name: getattr(kernels(game), field.name) for field in dataclasses.fields(Kernels)}
+    own = {name: thing for name, thing in vars(game).items() if hasattr(thing, "signatures") and thing.signatures}
+    return {**loops, **{f"{game.NAME}.{name}": thing for name, thing in own.items()}}
