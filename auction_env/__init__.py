@@ -24,7 +24,7 @@ from auction_env.games.hands import describe, high_rank, low_rank
 from auction_env.interfaces.pettingzoo_aec import AuctionEnv, make_env
 from auction_env.interfaces.pettingzoo_parallel import AuctionParallelEnv
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "IllegalActionError",
     "RecordError",
