@@ -1,7 +1,8 @@
 """Standing benchmarks: named tasks that fix game, settings, seed, opponents and deals, so that numbers can be compared.
 
 A task is a TOML file; the standing ones are in ``auction_env/data/benchmarks``. One agent is measured at a time: it
-takes the first place at a table of the task's opponents. Results carry the digest of their task; ``auction_env.evaluation.results.compare`` refuses others.
+takes the first place at a table of the task's opponents. Results carry the digest of their task;
+``auction_env.evaluation.results.compare`` refuses others.
 """
 
 from __future__ import annotations
@@ -250,8 +251,8 @@ def leaderboard(boards: Sequence[Board], command: str) -> str:
         f"Written by `{command}`.",
         "The tasks are in `auction_env/data/benchmarks/`. Each agent is measured alone at a table of the task's",
         "opponents, each deck through all seatings. ± is half a 95 % interval over decks. An agent is ahead of the",
-        "next only where the interval of their difference, taken deck by deck, lies above zero. Numbers of different task digests",
-        "cannot be compared.",
+        "next only where the interval of their difference, taken deck by deck, lies above zero. Numbers of different",
+        "task digests cannot be compared.",
         "",
     ]
     return "\n".join(head) + "\n" + "\n".join([*(board.text() for board in boards), *_absent(boards)])
