@@ -1,5 +1,6 @@
 """Auction Poker, seven-card high-low. The rules, ruling by ruling (A1 to A15): ``RULES.md`` beside this."""
 
+from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import bids_revealed, observe, pieces, shows_cards
 from auction_env.games.auction_poker.resample import resample
 from auction_env.games.auction_poker.rules import act, deal, exposed_set, hole_set, legal, new_match, next_deal
@@ -107,6 +108,8 @@ __all__ = [
     "deal",
     "eligibility",
     "exposed_set",
+    "feature_layout",
+    "features",
     "hole_set",
     "info",
     "legal",
