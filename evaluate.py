@@ -208,8 +208,9 @@ def _best_response(options: argparse.Namespace) -> int:
             "--best-response takes one agent, who sits at all seats but one: evaluate.py --best-response rules"
         )
     game, settings = _table(options, options.agents, options.seats)
-    values = {**_table_of(options.agents, options.game), "decisions": options.decisions, "seed": options.seed}
-    config = make_config({**values, "entropy": 0.005}, _overrides(options, options.seats))
+    values = {**_table_of(options.agents, options.game), "seed": options.seed}
+    values |= {"total_timesteps": options.decisions, "warm_start": "rules", "run": str(options.state or "best response")}
+    config = make_config(values, _overrides(options, options.seats))
     frozen = agents.make(options.agents[0], game, settings, options.seed)
     found = best_response(game, settings, frozen, config, options.deals, options.state)
     print(found.text())

@@ -135,7 +135,7 @@ class Trainer:
         remaining = self.config.total_timesteps - self.model.num_timesteps
         if remaining > 0:
             with self.stop, Progress(self) as progress:
-                if self.config.warm_start and self.iteration == 0:
+                if self.config.warm_start and self.imitated is None and self.iteration == 0:
                     self.warm_start(progress)
                 callback = TrainerCallback(self, progress)
                 self.model.learn(remaining, callback, reset_num_timesteps=False)
@@ -148,7 +148,7 @@ class Trainer:
     def warm_start(self, progress: Progress) -> None:
         """Imitate the agent of the config, and keep the result beside."""
         config = self.config
-        teacher = agents.make(config.warm_start, self.game, self.settings, config.seed + 1)
+        teacher = self.rival or agents.make(config.warm_start, self.game, self.settings, config.seed + 1)
         self.imitated = imitate(
             self.model.policy,  # type: ignore[arg-type]
             self.env,
