@@ -26,7 +26,7 @@ from auction_env.agents.learning.evaluation import read_points
 from auction_env.agents.learning.imitation import Imitated
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
 
-from auction_env.evaluation.results import write_file
+from auction_env.core.files import write_file
 
 if TYPE_CHECKING:
     from auction_env.agents.learning.trainer import Trainer

@@ -254,6 +254,11 @@ def sweep(folder: str | os.PathLike[str]) -> list[Path]:
     return removed
 
 
+def is_temporary(path: Path) -> bool:
+    """Whether a file is one that ``writing`` makes for the time being, by its name."""
+    return _TEMPORARY.fullmatch(path.name) is not None
+
+
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -316,6 +321,11 @@ class FolderLock:
 
     def acquire(self) -> None:
         """Take the lock; see the class."""
+        with _named(self.folder):
+            self._acquire()
+        sweep(self.folder)
+
+    def _acquire(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / LOCK_FILE
         while self._descriptor is None:
@@ -333,7 +343,6 @@ class FolderLock:
                 os.close(descriptor)
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
-        sweep(self.folder)
 
     def release(self) -> None:
         """Give the lock back; nothing happens if it is not held."""
