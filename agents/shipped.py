@@ -13,6 +13,7 @@ from typing import Any
 
 from auction_env.agents.base import Agent, AgentError
 from auction_env.agents.ppo import play_policy
+
 from auction_env.games.game import Game
 
 LEVELS = ("easy", "medium", "hard", "champion")
