@@ -41,12 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
         if config is None:
             overrides = [*([options.config] if options.config else []), *options.overrides]
             trainer = resume_run(options.resume, overrides)
+        elif options.go_on and (Path(config.run) / CHECKPOINT).exists():
+            print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
+            trainer = resume_run(Path(config.run), options.overrides)
         else:
-            if options.go_on and (Path(config.run) / CHECKPOINT).exists():
-                print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
-                trainer = resume_run(Path(config.run), options.overrides)
-            else:
-                trainer = start_run(config)
+            trainer = start_run(config)
     except (ValueError, OSError) as error:  # of config, settings, agents, the run's folder
         print(f"train.py: {error}", file=sys.stderr)
         return 2

@@ -1,10 +1,10 @@
-"""Search over a learned policy: playouts by its network in worlds that are weighed by what it would have done in them.
+"""Search over a learned policy: playouts by its network in worlds weighed by what it would have done in them.
 
-For each decision, worlds are drawn that the seat can imagine. Where the game can say what was done so far, each world is
-replayed from its deal on: the more likely the policy is to have acted so with the cards it gives the others, the more the
-world counts (Bayes' rule, with likelihoods of a decision bounded below and all of them tempered, since the others need not
-play the policy). Choices that are secret still are drawn by the policy too. Then each likely action is tried in all worlds,
-the policy playing on for everybody, with the same worlds for all actions.
+For each decision, worlds are drawn that the seat can imagine. Where the game can say what was done so far, each world
+is replayed from its deal on: the more likely the policy is to have acted so with the cards it gives the others, the
+more the world counts (Bayes' rule, with likelihoods of a decision bounded below and all of them tempered, since the
+others need not play the policy). Choices that are secret still are drawn by the policy too. Then each likely action is
+tried in all worlds, the policy playing on for everybody, with the same worlds for all actions.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class NetworkSearchAgent(StateAgent):
             rows = rows[trials["to_act"][rows] >= 0]
 
     def _replay(self, drawn: np.ndarray, me: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Worlds played again from their deal to the first choice that is not public, and the log of each one's weight."""
+        """Worlds played again from their deal to the first choice that is not public, and logs of their weights."""
         past = drawn.copy()
         assert self._loops.rewind is not None
         assert self._loops.replay is not None

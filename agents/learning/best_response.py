@@ -103,8 +103,8 @@ def best_response(
         agent: the agent, which does not learn.
         config: of the learner; its keys about opponents are not used, and ``warm_start`` only as whether there is one.
         deals: fresh deals, at least.
-        folder: keeps the run, so that calling again with the same goes on where it stopped, and the response as a policy
-            that ``ppo:FOLDER`` plays; None: nothing is kept.
+        folder: keeps the run, so that calling again with the same goes on where it stopped, and the response as a
+            policy that ``ppo:FOLDER`` plays; None: nothing is kept.
         say: called with lines for people.
 
     Raises:

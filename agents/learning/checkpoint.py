@@ -1,8 +1,8 @@
 """A run on disk: the checkpoint that it goes on from, and where a result came from.
 
-A checkpoint is one file of tensors with a JSON header: weights (last, averaged, best, magnet, snapshots), the optimiser,
-the tables, and the state of every generator. A run that is stopped and resumed comes to the weights of one never stopped,
-on the same machine with the same number of threads.
+A checkpoint is one file of tensors with a JSON header: weights (last, averaged, best, magnet, snapshots), the
+optimiser, the tables, and the state of every generator. A run that is stopped and resumed comes to the weights of one
+never stopped, on the same machine with the same number of threads.
 """
 
 from __future__ import annotations

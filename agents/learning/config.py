@@ -93,8 +93,8 @@ class Config:
             raise ConfigError("net_arch is empty: network 'cards' needs at least one hidden layer")
         if self.n_steps * self.num_envs < self.batch_size:
             raise ConfigError(
-                f"batch_size is {self.batch_size}, more than the {self.n_steps * self.num_envs} decisions of an iteration "
-                "(num_envs x n_steps): lower it, or raise one of them"
+                f"batch_size is {self.batch_size}, more than the {self.n_steps * self.num_envs} decisions of an "
+                "iteration (num_envs x n_steps): lower it, or raise one of them"
             )
         if self.select_by and self.select_by not in self.eval_opponents:
             raise ConfigError(

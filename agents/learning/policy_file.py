@@ -118,8 +118,8 @@ def load_policy(path: Path, game: Game, settings: Any) -> Policy:
     """A policy from a file of ``save_policy``, to play at a table.
 
     Raises:
-        AgentError: the file is missing or damaged, or the policy plays another game, other settings or numbers of seats;
-            the message names the file and what differs.
+        AgentError: the file is missing or damaged, or the policy plays another game, other settings or numbers of
+            seats; the message names the file and what differs.
     """
     tensors, header = load_tensors(path, FORMAT)
     shape = _shape_of(path, header, game, settings)
@@ -173,5 +173,6 @@ def _check_game(path: Path, header: dict[str, Any], game: Game, settings: Any, k
     expected = {"inputs": input_digest(game, settings, kind), "actions": action_digest(game, settings)}
     if header.get("game_version") != game.VERSION or any(header.get(key) != value for key, value in expected.items()):
         raise AgentError(
-            f"{path} was made by auction_env {header.get('auction_env')!r}, whose {game.NAME} was described otherwise: train it anew"
+            f"{path} was made by auction_env {header.get('auction_env')!r}, which described {game.NAME} otherwise: "
+            "train it anew"
         )

@@ -1,8 +1,8 @@
 """Experience of all seats: tables at which every decision of the present policy is learned from.
 
-``AllSeatsVecEnv`` is a stable-baselines3 ``VecEnv`` in which a step is the decision of whoever is to act; seats that were
-given to other agents are played on the way, and not learned from. Rewards come by seat, when a deal ends, so they cannot
-be added up along a table's steps: ``SeatRolloutBuffer`` credits each decision along its own seat.
+``AllSeatsVecEnv`` is a stable-baselines3 ``VecEnv`` in which a step is the decision of whoever is to act; seats that
+were given to other agents are played on the way, and not learned from. Rewards come by seat, when a deal ends, so they
+cannot be added up along a table's steps: ``SeatRolloutBuffer`` credits each decision along its own seat.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class AllSeatsVecEnv(VecEnv):
     whether its deal has ended since, and ``payoffs`` float32[N, seats] what that gave each seat, in chips times
     ``reward_scale``.
 
-    Who sits where is drawn when a deal starts and stays so until it ends: with probability ``opponent_pool_prob`` one to
-    n - 1 seats (uniformly; or all but one, if ``lone_learner``) go to agents of the pool, each drawn by its weight; the
-    others are the learner's.
+    Who sits where is drawn when a deal starts and stays so until it ends: with probability ``opponent_pool_prob`` one
+    to n - 1 seats (uniformly; or all but one, if ``lone_learner``) go to agents of the pool, each drawn by its weight;
+    the others are the learner's.
 
     Args:
         game: a game.
@@ -266,9 +266,9 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     """Credits every decision along its own seat, to the end of its deal.
 
     Advantages are generalised advantage estimates (Schulman et al. 2016, arXiv 1506.02438) over a seat's own decisions,
-    the discount being 1; what the deal gave the seat comes after its last one. The last decision of a seat whose deal is
-    not over lends the one before its value, and is not learned from: nothing says yet what it led to. ``vec_env`` is the
-    AllSeatsVecEnv that is being stepped.
+    the discount being 1; what the deal gave the seat comes after its last one. The last decision of a seat whose deal
+    is not over lends the one before its value, and is not learned from: nothing says yet what it led to. ``vec_env`` is
+    the AllSeatsVecEnv that is being stepped.
     """
 
     def __init__(self, *args: Any, vec_env: AllSeatsVecEnv, **kwargs: Any) -> None:
@@ -329,7 +329,7 @@ def credit_seats(
     returns: np.ndarray,
     known: np.ndarray,
 ) -> None:
-    """Generalised advantage estimates along each seat's decisions, all arrays [steps, tables] or [steps, tables, seats].
+    """Advantage estimates along each seat's decisions; all arrays [steps, tables] or [steps, tables, seats].
 
     Writes ``advantages``, ``returns`` and ``known``: whether anything is known of what a decision led to.
     """

@@ -44,7 +44,7 @@ class Trainer:
         folder: of the run.
         say: called with lines for people.
         game: a game module of your own, in place of the config's name.
-        rival: an agent that has all seats but one of every deal, in place of the pool: then a response to it is learned.
+        rival: an agent that has all seats but one of every deal, in place of the pool: a response to it is learned.
     """
 
     def __init__(

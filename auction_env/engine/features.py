@@ -40,7 +40,7 @@ class FeatureRows:
     ) -> None:
         if not has_features(game):
             raise ValueError(f"{game.NAME} defines no features: a network for it reads the flat observation")
-        self.layout: FeatureLayout = game.feature_layout(settings)
+        self.layout: FeatureLayout = game.feature_layout(settings)  # type: ignore[attr-defined]
         self.num_others = settings.num_players - 1 if num_others is None else num_others
         self.max_options = self.layout.max_options if max_options is None else max_options
         if self.num_others < settings.num_players - 1 or self.max_options < self.layout.max_options:
@@ -67,7 +67,7 @@ class FeatureRows:
         self._write(states, rows, *self.views(out), self._cards)
 
     def views(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Views of rows: own [B, .], others [B, num_others, .], options [B, max_options, .], actions [B, max_options]."""
+        """Views of rows: own [B, .], others [B, num_others, .], options [B, max_options, .], actions [B, .]."""
         _, other, option = self.layout.sizes
         first, second, third = self.starts
         return (

@@ -2,8 +2,8 @@
 
 A game that defines ``feature_layout(settings)`` and the compiled ``features(...)`` gives, beside its observation, three
 groups of numbers: one vector of the seat's *own* view, one of each *other* seat, and one of each *option*, a choice
-that is best described by the hand it leads to (a card to pick, cards to keep or to discard). They are functions of what the
-seat has seen and of nothing else, and unchanged when suits are renamed.
+that is best described by the hand it leads to (a card to pick, cards to keep or to discard). They are functions of
+what the seat has seen and of nothing else, and unchanged when suits are renamed.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ STRENGTHS = np.array(
 def offsets_of(name: str, fields: tuple[ObservationField, ...]) -> Any:
     """Where each group starts, as a named tuple that compiled code reads as constants."""
     starts = np.cumsum([0, *(field.size for field in fields)])[:-1]
-    return namedtuple(name, [field.name for field in fields])(*(int(start) for start in starts))
+    made: Any = namedtuple(name, [field.name for field in fields])  # type: ignore[misc]
+    return made(*(int(start) for start in starts))
 
 
 _Field = ObservationField
@@ -263,13 +264,14 @@ def _live_of(live: Any, ranks: Any) -> Any:
     """How many live cards have one of these ranks."""
     total = 0
     for suit in range(4):
-        total += np.int64(COUNT[suit_ranks(live, suit) & ranks])
+        total += int(COUNT[suit_ranks(live, suit) & ranks])
     return total
 
 
 @inner
 def _write_flush(cards: Any, stakes: Any, short: Any, out: Any, at: Any) -> None:
-    most, live = 0, 0
+    most: Any = 0
+    live: Any = 0
     for suit in range(4):
         number, there = np.int64(COUNT[suit_ranks(cards, suit)]), np.int64(COUNT[suit_ranks(stakes.live, suit)])
         if number > most or (number == most and there > live):
@@ -474,7 +476,9 @@ def write_table(s: Any, me: Any, g: Any) -> None:
     g[G_AT.flops] = s.num_flops / 10.0
     g[G_AT.stock] = (s.stock_size - s.stock_at) / 52.0
     g[G_AT.stock + 1] = s.first_shuffle != NEVER
-    to_discard, lacking, most = 0, 0, 0
+    to_discard: Any = 0
+    lacking: Any = 0
+    most: Any = 0
     for seat in range(n):
         to_discard += s.discarded[seat] == NOT_YET
         if seat != me:
@@ -491,7 +495,8 @@ def write_table(s: Any, me: Any, g: Any) -> None:
 @inner
 def _write_auction(s: Any, me: Any, g: Any) -> None:
     price = np.int64(s.price)
-    for step in range(min(price, STEPS)):
+    steps: Any = min(price, STEPS)
+    for step in range(steps):
         g[G_AT.price_steps + step] = 1
     g[G_AT.price] = price / CHIPS
     g[G_AT.price + 1] = (price + 1.0) / max(s.pot, 1)

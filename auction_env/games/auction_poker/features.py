@@ -226,8 +226,10 @@ def _write_own(s: Any, me: Any, hand: Any, hole: Any, shown: Any, live: Any, own
     own[_O_POT] = s.pot / s.reserve
     own[_O_POT + 1] = s.pot / (s.reserve * n)
     own[_O_PAID] = s.paid[me] / s.reserve
-    own[_O_OWED + min(np.int64(s.level - s.seat_level[me]), 4)] = 1
-    own[_O_LEVEL + min(np.int64(s.level), _LEVELS - 1)] = 1
+    owed: Any = min(np.int64(s.level - s.seat_level[me]), 4)
+    level: Any = min(np.int64(s.level), _LEVELS - 1)
+    own[_O_OWED + owed] = 1
+    own[_O_LEVEL + level] = 1
     own[_O_CAN_RAISE] = s.level <= s.max_raises
     own[_O_ACTIVE + s.active - 1] = 1
     own[_O_TO_ANSWER] = s.to_answer / n
