@@ -1,9 +1,9 @@
 """``MaskablePPO`` over any network, with what steadies self-play: the policy class and the update.
 
 The trainer is sb3-contrib's ``MaskablePPO``: its rollouts, buffers, schedules and logs. ``NetworkPolicy`` plugs an
-actor and a critic of ``networks`` into it, which is all that ``MaskablePPO`` itself needs. ``SelfPlayPPO`` adds to its loss
-what the config asks for: a pull towards a slowly moving copy of the policy (a *magnet*: Sokota et al. 2023, arXiv
-2206.05825).
+actor and a critic of ``networks`` into it, which is all that ``MaskablePPO`` itself needs. ``SelfPlayPPO`` adds to
+its loss what the config asks for: a pull towards a slowly moving copy of the policy (a *magnet*: Sokota et al. 2023,
+arXiv 2206.05825).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Networks that play: what they read and what they give.
 
 ``CardNetwork`` reads the features of ``games.features``: one encoder shared by all other seats, one shared by all
-options (a card of the row, cards to keep or to discard), and one scorer that gives each option its logit from what the table is
-and what the hand would be with it (an action-in network: He et al. 2016, arXiv 1511.04636). Sums and maxima over seats
-and options make it one function for any number of them (Zaheer et al. 2017, arXiv 1703.06114).
+options (a card of the row, cards to keep or to discard), and one scorer that gives each option its logit from what
+the table is and what the hand would be with it (an action-in network: He et al. 2016, arXiv 1511.04636). Sums and
+maxima over seats and options make it one function for any number of them (Zaheer et al. 2017, arXiv 1703.06114).
 
 ``MlpNetwork`` reads the flat observation of the seat.
 """
