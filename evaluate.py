@@ -162,8 +162,8 @@ def _match(options: argparse.Namespace) -> int:
         print(text(found))
     _write_json(options, summary)
     if options.report:
+        from auction_env.core.files import write_file
         from auction_env.evaluation.report import report
-        from auction_env.evaluation.results import write_file
 
         game, settings = _table(options, options.agents, len(options.agents))
         write_file(options.report, report(game, settings, played.result, played.notes))
@@ -208,8 +208,13 @@ def _best_response(options: argparse.Namespace) -> int:
             "--best-response takes one agent, who sits at all seats but one: evaluate.py --best-response rules"
         )
     game, settings = _table(options, options.agents, options.seats)
-    values = {**_table_of(options.agents, options.game), "decisions": options.decisions, "seed": options.seed}
-    config = make_config({**values, "entropy": 0.005}, _overrides(options, options.seats))
+    values = {**_table_of(options.agents, options.game), "seed": options.seed}
+    values |= {
+        "total_timesteps": options.decisions,
+        "warm_start": "rules",
+        "run": str(options.state or "best response"),
+    }
+    config = make_config(values, _overrides(options, options.seats))
     frozen = agents.make(options.agents[0], game, settings, options.seed)
     found = best_response(game, settings, frozen, config, options.deals, options.state)
     print(found.text())
@@ -247,8 +252,8 @@ def _task(options: argparse.Namespace) -> int:
 
 def _leaderboard(options: argparse.Namespace) -> int:
     from auction_env import agents
+    from auction_env.core.files import write_file
     from auction_env.evaluation.benchmarks import available, leaderboard, load_task, play_board, shipped_entries
-    from auction_env.evaluation.results import write_file
 
     shipped = [name for name in agents.available() if name not in options.without]
     entries = shipped_entries(shipped, options.agents)
@@ -321,9 +326,10 @@ def _play(options: argparse.Namespace, agents: list[str]) -> Played:
 
 
 def _workers(options: argparse.Namespace) -> int:
-    from auction_env.evaluation.runner import cores
+    from auction_env.core.processes import usable_workers
+    from auction_env.core.terminal import complain
 
-    return cores() if options.workers is None else int(options.workers)
+    return usable_workers(options.workers, lambda line: complain("evaluate.py", line))
 
 
 def _make() -> Any:
@@ -393,7 +399,7 @@ def _bar() -> Iterator[Callable[[int, int], None] | None]:
 
 def _write_json(options: argparse.Namespace, content: Any) -> None:
     if options.json:
-        from auction_env.evaluation.results import write_file
+        from auction_env.core.files import write_file
 
         write_file(options.json, json.dumps(content, indent=1) + "\n")
 

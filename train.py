@@ -32,31 +32,33 @@ def main(arguments: list[str] | None = None) -> int:
     if options.config is None and options.resume is None:
         parser.error("give a config file, or --resume RUN")
     try:
-        from auction_env.agents.learning.selfplay import CHECKPOINT, Stopped, resume_run, start_run
+        config = None if options.resume is not None else load_config(options.config, options.overrides)
+        # torch takes seconds to load: a mistake in a config is told before.
+        from auction_env.agents.learning.checkpoint import CHECKPOINT
+        from auction_env.agents.learning.progress import Stopped
+        from auction_env.agents.learning.runs import resume_run, start_run
 
-        if options.resume is not None:
+        if config is None:
             overrides = [*([options.config] if options.config else []), *options.overrides]
             trainer = resume_run(options.resume, overrides)
+        elif options.go_on and (Path(config.run) / CHECKPOINT).exists():
+            print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
+            trainer = resume_run(Path(config.run), options.overrides)
         else:
-            config = load_config(options.config, options.overrides)
-            if options.go_on and (Path(config.run) / CHECKPOINT).exists():
-                print(f"{config.run} holds a run already: going on with it, with the keys it was started with")
-                trainer = resume_run(Path(config.run), options.overrides)
-            else:
-                trainer = start_run(config)
+            trainer = start_run(config)
     except (ValueError, OSError) as error:  # of config, settings, agents, the run's folder
         print(f"train.py: {error}", file=sys.stderr)
         return 2
     try:
         folder = trainer.run()
-        result = trainer.final_evaluation()
+        results = trainer.final_evaluation()
     except Stopped:
         print(f"\nstopped and saved; go on with: python train.py --resume {trainer.folder}")
         return 130
     except KeyboardInterrupt:
         print(f"\nstopped at once; from the last checkpoint go on with: python train.py --resume {trainer.folder}")
         return 130
-    print(result.text())
+    print("\n\n".join(result.text() for result in results.values()))
     print(f"run folder: {folder}; learning curve: {folder / 'curve.png'}")
     return 0
 

@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from auction_env.agents.base import AgentError, StateAgent
+from auction_env.agents.base import Agent, AgentError, StateAgent
 from auction_env.agents.policies import choosing_kernel, policy_of, work_arrays
 from auction_env.agents.rules import style_of
 
@@ -253,8 +253,12 @@ def _number(name: str, text: str, least: float) -> float:
     return value
 
 
-def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MonteCarloAgent:
-    """``montecarlo``, or with options as in ``montecarlo:rollouts=500,policy=random,temperature=0.2``."""
+def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
+    """``montecarlo``, or with options as in ``montecarlo:rollouts=500,policy=random,temperature=0.2``.
+
+    ``policy`` is ``rules``, ``random``, or an agent that plays a network of features: ``policy=champion``,
+    ``policy=ppo:runs/x``; then the search is ``network_search``'s, and ``beliefs=0`` leaves worlds unweighed.
+    """
     options: dict[str, Any] = {}
     for part in argument.split(",") if argument else ():
         name, _, text = part.partition("=")
@@ -264,14 +268,40 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MonteCarl
             options["milliseconds"] = _number(name, text, 0.001)
         elif name == "temperature":
             options["temperature"] = _number(name, text, 0)
-        elif name == "policy" and text in POLICIES:
-            options["policy"] = text
+        elif name == "beliefs" and text in ("0", "1"):
+            options["beliefs"] = text == "1"
         elif name == "policy":
-            raise AgentError(f"agent 'montecarlo': there is no policy {text!r}: it is {' or '.join(POLICIES)}")
+            options["policy"] = text
         else:
             raise AgentError(
-                f"agent 'montecarlo' has no option {name!r}: the options are rollouts, ms, policy, temperature"
+                f"agent 'montecarlo' has no option {part!r}: the options are rollouts, ms, policy, temperature, and "
+                "beliefs=0 or 1"
             )
     if "rollouts" in options and "milliseconds" in options:
         raise AgentError("agent 'montecarlo': give rollouts or ms, not both")
+    if options.get("policy", "rules") not in POLICIES:
+        return _network_search(options, game, settings, seed)
+    if "beliefs" in options:
+        raise AgentError("agent 'montecarlo': beliefs weigh worlds by a network's policy: give policy=ppo:RUN too")
     return MonteCarloAgent(game, seed=seed, **options)
+
+
+def _network_search(options: dict[str, Any], game: Game, settings: Any, seed: int) -> Agent:
+    """The search over a learned policy; AgentError if the policy is none, or reads no features."""
+    from auction_env import agents
+
+    spec = options.pop("policy")
+    if options.pop("temperature", 0):
+        raise AgentError("agent 'montecarlo': temperature is an option of the policies rules and random only")
+    try:
+        policy = agents.make(spec, game, settings, seed)
+    except AgentError as error:
+        raise AgentError(
+            f"agent 'montecarlo': policy {spec!r} is not {' or '.join(POLICIES)}, nor an agent: {error}"
+        ) from error
+    from auction_env.agents.learning.network_agent import CardAgent
+    from auction_env.agents.network_search import NetworkSearchAgent
+
+    if not isinstance(policy, CardAgent):
+        raise AgentError(f"agent 'montecarlo': policy {spec!r} plays no network that reads features")
+    return NetworkSearchAgent(game, policy, len(game.action_names(settings)), seed=seed, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,45 @@ MODEL_FILE = "model.safetensors"
 
 
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
-    """``ppo:runs/x`` or ``ppo:some/model.safetensors``; ``ppo:runs/x?greedy`` takes the likeliest action always."""
+    """``ppo:runs/x`` or ``ppo:some/model.safetensors``, at the temperature that its file says.
+
+    ``ppo:runs/x?temperature=0.5`` plays at another one, ``?greedy`` takes the likeliest action always.
+    """
     path, _, option = argument.partition("?")
     if not path:
         raise AgentError("agent 'ppo' needs a run's folder or a policy file: ppo:runs/x")
-    if option not in ("", "greedy"):
-        raise AgentError(f"agent 'ppo' has no option {option!r}: only '?greedy', to take the likeliest action always")
-    try:
-        from auction_env.agents.learning.network import load_policy
-    except ImportError as error:
-        raise AgentError(f"agent 'ppo' needs torch and safetensors ({error}): install auction_env[train]") from error
+    temperature = _temperature(option)
     file = Path(path)
     if file.is_dir():
         file = file / MODEL_FILE
-    return load_policy(file, game, settings, seed, greedy=option == "greedy")
+    return play_policy(file, game, settings, seed, temperature)
+
+
+def play_policy(file: Path, game: Game, settings: Any, seed: int, temperature: float | None = None) -> Agent:
+    """An agent that plays a policy file; ``temperature`` None: as the file says. Raises AgentError."""
+    try:
+        from auction_env.agents.learning.network_agent import agent_of
+        from auction_env.agents.learning.policy_file import load_policy
+    except ImportError as error:
+        raise AgentError(f"policies need torch and safetensors ({error}): pip install 'auction_env[train]'") from error
+    policy = load_policy(file, game, settings)
+    chosen = policy.temperature if temperature is None else temperature
+    return agent_of(policy.actor, policy.shape, game, settings, seed, chosen)
+
+
+def _temperature(option: str) -> float | None:
+    """None for as the file says, 0 for greedy."""
+    if not option:
+        return None
+    if option == "greedy":
+        return 0.0
+    name, _, text = option.partition("=")
+    try:
+        value = float(text) if name == "temperature" else math.nan
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1000:
+        raise AgentError(
+            f"agent 'ppo' has no option {option!r}: only '?greedy', and '?temperature=T', T from 0 (greedy) to 1000"
+        )
+    return value

@@ -10,8 +10,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
 
+from auction_env.engine.features import has_features
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
+
+NETWORKS = ("cards", "mlp")  # as in ``networks``, which needs torch
 
 
 class ConfigError(ValueError):
@@ -27,69 +30,108 @@ def _key(default: Any, meaning: str, low: float | None = None, high: float | Non
 
 @dataclasses.dataclass
 class Config:
-    """All keys of a training config. Every key has a default; unknown keys are errors."""
+    """All keys of a training config. Every key has a default; unknown keys are errors. Names: stable-baselines3's."""
 
     game: str = _key("auction_poker", "name of the game")
     settings: dict[str, Any] = _key({}, "the game's settings that differ from their defaults")
+    seats: list[int] = _key([], "numbers of seats that one policy learns, tables shared equally; []: num_players alone")
     run: str = _key("runs/auction_poker", "folder of the run; made new, refused if it holds a run already")
     seed: int = _key(0, "seed of everything: tables, network, sampling", 0, 2**31)
     # how much, how fast
-    decisions: int = _key(2_000_000, "learner decisions in all", 1, 10**12)
-    tables: int = _key(1024, "tables played at once", 1, 1 << 20)
-    steps: int = _key(16, "learner decisions a table and iteration", 1, 1 << 16)
+    total_timesteps: int = _key(3_000_000, "decisions to learn from in all, by whichever seat", 1, 10**12)
+    num_envs: int = _key(1024, "tables played at once", 1, 1 << 20)
+    n_steps: int = _key(36, "decisions a table and iteration", 1, 1 << 16)
     threads: int = _key(0, "threads of the network; 0: all cores", 0, 1024)
-    # the network and its updates (PPO)
-    hidden: list[int] = _key([128, 128], "sizes of the hidden layers; actor and critic have their own")
-    learning_rate: float = _key(1e-3, "Adam's step size at the start", 0, 1)
-    learning_rate_end: float = _key(0.0, "and at the end; linear between", 0, 1)
-    epochs: int = _key(2, "passes over each iteration's decisions", 1, 100)
-    minibatch: int = _key(4096, "decisions in a gradient step", 1, 1 << 24)
-    entropy: float = _key(0.03, "weight of the entropy bonus: 0 makes play predictable and learning brittle", 0, 10)
-    clip: float = _key(0.2, "PPO's clipping range", 0, 10)
-    gae_lambda: float = _key(0.95, "lambda of the advantage estimate; the discount is 1", 0, 1)
-    value_weight: float = _key(0.5, "weight of the value loss", 0, 100)
-    max_gradient: float = _key(0.5, "gradient norm is clipped to this", 0, 1e6)
-    reward_scale: float = _key(0.05, "rewards are chips times this", 1e-9, 1e9)
+    # the network
+    network: str = _key("cards", "'cards': reads what hands become, shared by all cards; 'mlp': the flat observation")
+    net_arch: list[int] = _key([128, 64], "sizes of the hidden layers; actor and critic have their own")
+    embedding: int = _key(32, "size of the encoding of a seat or of an option, network 'cards'", 1, 1 << 12)
+    # its updates (PPO)
+    learning_rate: float = _key(2e-3, "Adam's step size at the start", 0, 1)
+    learning_rate_end: float = _key(1e-4, "and at the end; linear between", 0, 1)
+    n_epochs: int = _key(1, "passes over each iteration's decisions", 1, 100)
+    batch_size: int = _key(1024, "decisions in a gradient step", 2, 1 << 24)
+    ent_coef: float = _key(0.015, "weight of the entropy bonus at the start: 0 makes play predictable", 0, 10)
+    ent_coef_end: float = _key(0.001, "and at the end; linear between", 0, 10)
+    clip_range: float = _key(0.2, "PPO's clipping range", 0, 10)
+    gae_lambda: float = _key(0.8, "lambda of the advantage estimate; the discount is 1", 0, 1)
+    vf_coef: float = _key(0.5, "weight of the value loss", 0, 100)
+    max_grad_norm: float = _key(0.5, "gradient norm is clipped to this", 0, 1e6)
+    reward_scale: float = _key(0.1, "rewards are chips times this", 1e-9, 1e9)
+    kl_coef: float = _key(0.0, "weight of the pull towards a slowly moving copy of the policy, the magnet", 0, 100)
+    magnet_rate: float = _key(0.05, "fraction by which the magnet follows in an iteration", 0, 1)
+    # a warm start
+    warm_start: str = _key("", "agent that is imitated first, such as 'rules'; '': none")
+    warm_start_timesteps: int = _key(600_000, "decisions of that agent to learn from", 1, 10**12)
+    warm_start_epochs: int = _key(2, "passes over them", 1, 100)
     # opponents
-    mixed: float = _key(0.2, "fraction of the deals with others than the present policy at the table", 0, 1)
-    pool: int = _key(16, "snapshots of the policy kept to play against, spread evenly in log age", 0, 1000)
-    snapshot_every: int = _key(5, "iterations between snapshots", 1, 10**9)
-    seated: int = _key(4, "snapshots and agents seated in an iteration, drawn anew for each", 1, 1000)
-    opponents: list[str] = _key(["random"], "agents in the pool besides the snapshots")
+    opponents: list[str] = _key([], "agents in the pool besides the snapshots, such as 'rules'")
+    opponents_prob: float = _key(0.7, "of the pool's seats, the part that goes to these agents", 0, 1)
+    opponent_pool_prob: float = _key(0.3, "fraction of the deals with one to n - 1 of the pool at the table", 0, 1)
+    opponent_pool_size: int = _key(8, "snapshots of the policy kept to play against, spread evenly in log age", 0, 1000)
+    prioritized: bool = _key(False, "draw those of the pool more often from whom the learner wins least")
+    snapshot_every: int = _key(10, "iterations between snapshots", 1, 10**9)
     # results
     average: float = _key(0.1, "averaged weights look back over this fraction of the iterations", 0, 1)
-    evaluate_every: int = _key(10, "iterations between evaluations against random", 1, 10**9)
-    evaluate_deals: int = _key(3000, "deals of such an evaluation", 2, 10**9)
-    final_deals: int = _key(30_000, "deals of the evaluation at the end", 2, 10**9)
+    eval_opponents: list[str] = _key(
+        ["random", "rules"], "who evaluations during training are against, beside the pool"
+    )
+    select_by: str = _key("rules", "of them, the one by whom the kept weights are chosen")
+    evaluate_every: int = _key(10, "iterations between evaluations", 1, 10**9)
+    evaluate_deals: int = _key(2000, "deals of such an evaluation", 2, 10**9)
+    final_deals: int = _key(20_000, "deals of the evaluation at the end", 2, 10**9)
     checkpoint_every: int = _key(20, "iterations between checkpoints", 1, 10**9)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             setattr(self, field.name, _checked(field, getattr(self, field.name)))
-        if any(size < 1 or size > 1 << 14 for size in self.hidden):
-            raise ConfigError(f"hidden is {self.hidden}: sizes of layers must be from 1 to {1 << 14}")
-        if self.tables * self.steps % self.minibatch == 1 or self.minibatch == 1:
+        if any(size < 1 or size > 1 << 14 for size in self.net_arch):
+            raise ConfigError(f"net_arch is {self.net_arch}: sizes of layers must be from 1 to {1 << 14}")
+        if self.network not in NETWORKS:
+            raise ConfigError(f"network is {self.network!r}: it must be one of {', '.join(NETWORKS)}")
+        if not self.net_arch and self.network == "cards":
+            raise ConfigError("net_arch is empty: network 'cards' needs at least one hidden layer")
+        if self.n_steps * self.num_envs < self.batch_size:
             raise ConfigError(
-                f"minibatch is {self.minibatch}: of {self.tables * self.steps} decisions (tables x steps) it leaves a "
-                "minibatch of one, whose advantage cannot be normalised; choose another size"
+                f"batch_size is {self.batch_size}, more than the {self.n_steps * self.num_envs} decisions of an "
+                "iteration (num_envs x n_steps): lower it, or raise one of them"
             )
-        if not self.run.strip():
-            raise ConfigError("run is empty: name the folder of the run")
+        if self.select_by and self.select_by not in self.eval_opponents:
+            raise ConfigError(
+                f"select_by is {self.select_by!r}: it must be one of eval_opponents, {self.eval_opponents}"
+            )
+        if self.num_envs < max(len(self.seats), 1):
+            raise ConfigError(f"num_envs is {self.num_envs}: there must be a table for each of seats, {self.seats}")
+        if not self.run.strip() or any(mark in self.run for mark in "?*"):
+            raise ConfigError(f"run is {self.run!r}: name the folder of the run, without '?' and '*'")
 
     def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
         """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.
 
         Raises:
-            ValueError: there is no such game.
+            ValueError: there is no such game, or it has no features for network "cards".
             SettingsError: a setting is unknown or makes no sense.
         """
         game = get_game(game or self.game)
+        if self.network == "cards" and not has_features(game):
+            raise ConfigError(f"network is 'cards', but {game.NAME} defines no features: use network = \"mlp\"")
         return game, make_settings(game, {k: tuple(v) if isinstance(v, list) else v for k, v in self.settings.items()})
+
+    def tables(self, game: Game, settings: Any) -> list[Any]:
+        """The Settings of the tables: one of each number of seats.
+
+        Raises:
+            SettingsError, ConfigError: a number of seats makes no sense or stands twice.
+        """
+        if len(set(self.seats)) < len(self.seats):
+            raise ConfigError(f"seats is {self.seats}: each number may stand once")
+        values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+        return [make_settings(game, {**values, "num_players": number}) for number in self.seats] or [settings]
 
     @property
     def iterations(self) -> int:
         """Iterations needed for all decisions."""
-        return -(-self.decisions // (self.tables * self.steps))
+        return -(-self.total_timesteps // (self.num_envs * self.n_steps))
 
 
 _TYPES = get_type_hints(Config)
@@ -119,7 +161,7 @@ def _type_words(kind: Any) -> str:
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """A config from a TOML file and overrides ``key=value``, such as ``entropy=0.1`` or ``settings.num_players=4``.
+    """A config from a TOML file and overrides ``key=value``, such as ``ent_coef=0.1`` or ``settings.num_players=4``.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown (the nearest is suggested), or a value is wrong.

@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from auction_env.agents.learning.selfplay import Evaluation
+from auction_env.agents.learning.evaluation import Point
 
 PICTURE = "curve.png"
+_COLOURS = {"random": "tab:grey", "rules": "tab:blue", "pool": "tab:green"}
 
 
-def draw_curve(folder: Path, curve: list[Evaluation], title: str, num_players: int) -> Path:
-    """Chips a deal against random opponents, and the policy's entropy, over decisions; ``curve.png`` in the folder."""
-    import matplotlib
+def draw_curve(folder: Path, curve: Sequence[Point], title: str) -> Path:
+    """Chips a deal against each opponent, with 95 % intervals, over decisions; ``curve.png`` in the folder.
 
-    matplotlib.use("Agg", force=False)
+    Chips against random players are of another size than the others, so they have an axis of their own.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)  # whatever MPLBACKEND says
     axis = figure.add_subplot()
-    millions = [point.decisions / 1e6 for point in curve]
-    chips = [point.chips for point in curve]
-    low = [point.chips - point.half_width for point in curve]
-    high = [point.chips + point.half_width for point in curve]
-    axis.fill_between(millions, low, high, alpha=0.25, color="tab:blue", linewidth=0)
-    axis.plot(millions, chips, color="tab:blue", label="chips per deal (95 % interval)")
-    axis.axhline(0, color="grey", linewidth=0.8)
-    axis.set_xlabel("learner decisions, millions")
-    axis.set_ylabel(f"chips per deal against {num_players - 1} random opponents")
-    axis.set_title(f"{title}: learning by self-play, {num_players} seats")
-    axis.grid(alpha=0.3)
     twin = axis.twinx()
-    twin.plot(
-        millions, [point.entropy for point in curve], color="tab:orange", linewidth=1, label="entropy of the policy"
-    )
-    twin.set_ylabel("entropy, nats")
+    for name in dict.fromkeys(name for point in curve for name in point.chips):
+        place = twin if name == "random" else axis
+        points = [point for point in curve if name in point.chips]
+        millions = [point.timesteps / 1e6 for point in points]
+        means = [point.chips[name].mean for point in points]
+        widths = [point.chips[name].half_width for point in points]
+        (line,) = place.plot(millions, means, ".-", label=f"against {name}", color=_COLOURS.get(name), linewidth=1.2)
+        low, high = ([m + sign * w for m, w in zip(means, widths, strict=True)] for sign in (-1, 1))
+        place.fill_between(millions, low, high, alpha=0.2, color=line.get_color(), linewidth=0)
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.set_xlabel("decisions learned from, millions")
+    axis.set_ylabel("chips per deal, 95 % interval")
+    axis.set_title(f"{title}: learning by self-play, all seats learn")
+    axis.grid(alpha=0.3)
+    twin.set_ylabel("chips per deal against random players")
     twin.set_ylim(bottom=0)
-    lines = axis.get_lines()[:1] + twin.get_lines()
-    axis.legend(lines, [str(line.get_label()) for line in lines], loc="center right")
+    lines = [*axis.get_lines()[:-1], *twin.get_lines()]
+    axis.legend(lines, [str(line.get_label()) for line in lines], loc="lower right")
     path = folder / PICTURE
     figure.savefig(path)
     return path

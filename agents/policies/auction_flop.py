@@ -21,16 +21,15 @@ from auction_env.games.auction_flop import (
     KEEP_0,
     MAKE_BID,
     MAKE_REFUSAL,
-    NEVER,
     NOT_YET,
     PASS,
     TAKE,
     hand_set,
-    hole_set,
     legal,
 )
-from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, draw_word
-from auction_env.games.hand_strength import count, high_promise, tempered, whole_deck
+from auction_env.games.auction_flop.features import STRENGTHS, live_cards, without
+from auction_env.games.cards import card_bit, draw_word
+from auction_env.games.hand_strength import count, high_promise, tempered
 
 # --- style ----------------------------------------------------------------------------------------------------------
 
@@ -45,25 +44,11 @@ STYLES = {
     "aggressive": (1.6, 0.1, 3.0),
 }
 
-# Strength of a final hand by category, for 2 to 8 seats: how often it beats another one when about half of the hands
-# are mended (as measured when an earlier form of this policy played itself).
-_HIGH = np.array(
-    (
-        (0, 0.48, 0.909, 0.962, 0.986, 0.993, 0.997, 0.999, 1, 1),
-        (0, 0.198, 0.845, 0.914, 0.946, 0.977, 0.997, 0.999, 1, 1),
-        (0, 0.086, 0.64, 0.813, 0.897, 0.96, 0.996, 0.999, 1, 1),
-        (0, 0.12, 0.54, 0.75, 0.86, 0.93, 0.985, 0.999, 0.999, 1),
-        (0, 0.2, 0.55, 0.74, 0.85, 0.92, 0.97, 0.998, 0.999, 1),
-        (0, 0.25, 0.56, 0.74, 0.85, 0.92, 0.97, 0.997, 1, 1),
-        (0, 0.25, 0.56, 0.74, 0.85, 0.92, 0.97, 0.997, 1, 1),
-    )
-)
-
 
 @inner
 def choose(s: Any, style: Any, ints: Any, floats: Any) -> Any:
     """A legal action for ``s.to_act``, from what it may know; draws from ``s.rng``."""
-    hand, live = hand_set(s, s.to_act), _live(s, s.to_act)
+    hand, live = hand_set(s, s.to_act), live_cards(s, s.to_act)
     if s.phase == DISCARD:
         return _choose_discard(s, hand, live, style, ints)
     subset, value = _best_subset(s, hand, live)
@@ -88,22 +73,6 @@ def redraw_pending(s: Any, me: Any, style: Any, ints: Any, floats: Any) -> None:
 
 
 @inner
-def _live(s: Any, me: Any) -> Any:
-    """Cards that may still come: not its own, nor in a flop since the stock was last shuffled."""
-    cards = whole_deck(s)
-    first = 0
-    if s.last_shuffle == NEVER:
-        cards &= ~hole_set(s, me)
-    else:
-        cards &= ~hand_set(s, me)
-        first = s.last_shuffle
-    for flop in range(first, s.num_flops):
-        for place in range(s.flop_size):
-            cards &= ~card_bit(s.flops[flop, place])
-    return cards
-
-
-@inner
 def _worth(s: Any, cards: Any, live: Any) -> Any:
     """Chips to expect of the pot for the hand that these cards promise to become."""
     draws = s.hand_size - count(cards)
@@ -111,7 +80,7 @@ def _worth(s: Any, cards: Any, live: Any) -> Any:
     for seat in range(s.num_players):
         others += seat != s.to_act and (s.discarded[seat] == NOT_YET or s.held[seat] < s.hand_size)
     reach = s.flop_size * (0.8 if others else 1.0)
-    strength = high_promise(cards, live, draws, reach / max(count(live), 1), s.hand_size, _HIGH[s.num_players - 2])
+    strength = high_promise(cards, live, draws, reach / max(count(live), 1), s.hand_size, STRENGTHS[s.num_players - 2])
     return (s.pot + 2.0 * others) * _share(s, min(max(strength, 0.01), 0.99))
 
 
@@ -157,22 +126,9 @@ def _choose_discard(s: Any, hand: Any, live: Any, style: Any, ints: Any) -> Any:
     best, chosen = -np.inf, DISCARD_0
     for place in range(legal(s, ints)):
         subset = ints[place] - DISCARD_0
-        kept = _without(hand, subset)
+        kept = without(hand, subset)
         gain = (_worth(s, kept, live) - stand) * style[VENTURE] - s.fees[s.hand_size - count(kept)]
         value = tempered(gain, style[NOISE], draw_word(s))
         if value > best:
             best, chosen = value, ints[place]
     return chosen
-
-
-@inner
-def _without(hand: Any, subset: Any) -> Any:
-    """A hand without the cards at some places of its sorted order (highest rank first, then s h d c)."""
-    kept, place = EMPTY, 0
-    for below in range(NUM_CARDS):
-        bit = card_bit(NUM_CARDS - 1 - below)
-        if hand & bit:
-            if subset >> place & 1 == 0:
-                kept |= bit
-            place += 1
-    return kept

@@ -34,6 +34,7 @@ from auction_env.games.auction_poker import (
     exposed_set,
     hole_set,
 )
+from auction_env.games.auction_poker.features import HIGH_STRENGTH, LOW_STRENGTH
 from auction_env.games.cards import EMPTY, card_bit, draw_below, draw_word
 from auction_env.games.hand_strength import (
     high_promise,
@@ -64,28 +65,6 @@ STYLES = {
     "aggressive": (1.3, 0.3, 0.8, 0.8, 0.2, 0.8, 0.9, 16.0),
 }
 
-# Strength by category of the high hand, and by highest rank of the low hand (ace 1; the last entry: a pair), for 2 to 7
-# seats: how often such a hand beats another one that goes the same way, as measured when this policy plays itself.
-_HIGH = np.array(
-    (
-        (0, 0.001, 0.263, 0.598, 0.695, 0.798, 0.925, 0.992, 0.998, 1),
-        (0, 0.001, 0.129, 0.389, 0.466, 0.587, 0.819, 0.977, 0.994, 1),
-        (0, 0.001, 0.068, 0.255, 0.315, 0.417, 0.701, 0.953, 0.988, 1),
-        (0, 0.001, 0.028, 0.15, 0.199, 0.267, 0.572, 0.907, 0.979, 1),
-        (0, 0.001, 0.013, 0.08, 0.116, 0.154, 0.426, 0.841, 0.973, 1),
-        (0, 0.001, 0.009, 0.046, 0.072, 0.101, 0.314, 0.756, 0.965, 1),
-    )
-)
-_LOW = np.array(
-    (
-        (1, 1, 1, 1, 1, 0.955, 0.858, 0.672, 0.422, 0.159, 0.034, 0.006, 0.004, 0.002, 0),
-        (1, 1, 1, 1, 1, 0.875, 0.658, 0.409, 0.223, 0.079, 0.021, 0.006, 0.004, 0.002, 0),
-        (1, 1, 1, 1, 1, 0.763, 0.478, 0.288, 0.151, 0.053, 0.015, 0.006, 0.004, 0.002, 0),
-        (1, 1, 1, 1, 1, 0.62, 0.359, 0.214, 0.104, 0.041, 0.014, 0.007, 0.004, 0.002, 0),
-        (1, 1, 1, 1, 1, 0.537, 0.325, 0.176, 0.083, 0.037, 0.014, 0.007, 0.004, 0.002, 0),
-        (1, 1, 1, 1, 1, 0.539, 0.327, 0.168, 0.075, 0.032, 0.014, 0.007, 0.004, 0.002, 0),
-    )
-)
 _TASTE = 0.4  # chance that a seat ahead takes the card that this one wants most
 _AT_BIDS, _AT_CHANCES = 32, 64  # places in ``floats``
 
@@ -146,8 +125,8 @@ def _promised_share(s: Any, cards: Any, live: Any) -> Any:
     pace = 0.5 * (s.num_in + 1) / max(_count_live(s), 1)
     size = s.hole_cards + s.num_auctions
     rivals = 0.5 * (s.num_in - 1)  # that go the same way
-    high = high_promise(cards, live, draws, pace, size, _HIGH[s.num_in - 2]) ** rivals
-    low = low_promise(cards, live, draws, pace, size, _LOW[s.num_in - 2]) ** rivals
+    high = high_promise(cards, live, draws, pace, size, HIGH_STRENGTH[s.num_in - 2]) ** rivals
+    low = low_promise(cards, live, draws, pace, size, LOW_STRENGTH[s.num_in - 2]) ** rivals
     return 0.5 * max(high, low) + 0.5 * high * low
 
 
@@ -306,7 +285,9 @@ def _rivals(s: Any, me: Any, unseen: Any, ints: Any) -> Any:
             cards |= np.uint64(card)
             dealt += 1
         high, low = high_key(cards), low_key(cards)
-        declared = _natural(high_strength(high, _HIGH[s.num_in - 2]), low_strength(low, _LOW[s.num_in - 2]))
+        declared = _natural(
+            high_strength(high, HIGH_STRENGTH[s.num_in - 2]), low_strength(low, LOW_STRENGTH[s.num_in - 2])
+        )
         if declared & HIGH:
             best_high = max(best_high, high)
             highs += 1

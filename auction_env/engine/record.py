@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.core.files import write_file
 from auction_env.engine.kernels import kernels, seed_words
 from auction_env.engine.table import DealLog, Table
 from auction_env.games import get_game
@@ -96,13 +96,8 @@ def _action_record(table: Table, actor: int, action: int, known: bool, public: b
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON: beside the file first, then renamed into place. Raises OSError."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    """Write a record as JSON, as ``core.files.write_file`` does. Raises OSError, naming the file."""
+    write_file(path, json.dumps(record, indent=1) + "\n")
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -266,16 +265,6 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def digest_of(content: Any) -> str:
     """Hex digest (16 characters) of plain data, whatever the order of its keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file beside its place and rename it: nobody ever finds half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 # --- comparing stored results ---------------------------------------------------------------------------------------

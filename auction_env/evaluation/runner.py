@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import importlib
 import io
 import json
 import multiprocessing
-import os
 import signal
 import sys
 import zipfile
@@ -25,14 +25,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file
+from auction_env.core.processes import end_with_parent
 from auction_env.engine.agent import Player
 from auction_env.evaluation.match import Schedule, Watcher, number_groups, plain_settings
-from auction_env.evaluation.results import MatchResult, write_file
+from auction_env.evaluation.results import MatchResult, digest_of
 from auction_env.games import get_game
 from auction_env.games.game import Game
 
-STATE_FORMAT = "auction_env.evaluation.match/1"
+STATE_FORMAT = "auction_env.evaluation.match/2"
 PLAN_FILE = "match.json"
+_DIGEST_BYTES = hashlib.sha256().digest_size
 _AGENTS = 0xA6E27  # stream of a match's seed
 
 Make = Callable[[str, Game, Any, int], Player]  # an agent from its text, such as ``agents.make``
@@ -151,11 +154,6 @@ class Played:
     notes: dict[str, np.ndarray]
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def play(
     plan: Plan,
     *,
@@ -174,12 +172,17 @@ def play(
 
     Raises:
         TournamentError: the folder holds another match, or a process died.
+        FolderInUseError: another process plays with this folder.
         PlayerError: an agent failed, acted illegally or was too slow; it is named. Finished parts are kept.
         AgentError, ValueError: an agent cannot be made.
     """
     if workers < 1:
         raise TournamentError(f"workers is {workers}: it must be at least 1")
-    store = _Store(plan, state) if state is not None else None
+    with _Store(plan, state) if state is not None else contextlib.nullcontext() as store:
+        return _play(plan, workers, store, progress)
+
+
+def _play(plan: Plan, workers: int, store: _Store | None, progress: Callable[[int, int], None] | None) -> Played:
     schedule = plan.schedule
     found: dict[int, dict[str, np.ndarray]] = store.finished() if store else {}
     done = sum(schedule.part_deals(part) for part in found)
@@ -229,6 +232,7 @@ _worker: tuple[Plan, list[Player]] | None = None
 
 def _start_worker(plan: Plan) -> None:
     global _worker
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one sees to it
     players = plan.players()
     if "torch" in sys.modules:
@@ -266,53 +270,96 @@ def _in_processes(plan: Plan, parts: Sequence[int], workers: int) -> Iterator[Pa
 
 
 class _Store:
-    """A folder with a match's finished parts: one file each, written beside and renamed into place."""
+    """A folder with a match's finished parts, for one process at a time: ``with`` holds its lock.
+
+    A part's file is an npz archive and, after it, a SHA-256 of the match's identity, the part's number and the archive:
+    one damaged in any byte, or copied from another match or place, is not this match's and is played again. The digest
+    is no signature: who can write to the folder can forge results, as they can forge a result file.
+    """
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan, self.folder = plan, folder
-        own, file = plan.identity(), folder / PLAN_FILE
+        self.lock = FolderLock(folder)
+        self._identity = digest_of(plan.identity()).encode()
+
+    def __enter__(self) -> _Store:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise TournamentError(f"{self.folder} is a file, not a folder: name another")
+        self._check_foreign()  # before anything is written
+        self.lock.acquire()
+        try:
+            self._open()
+        except BaseException:
+            self.lock.release()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.lock.release()
+
+    def _check_foreign(self) -> None:
+        if (
+            self.folder.exists()
+            and not (self.folder / PLAN_FILE).exists()
+            and any(map(_is_foreign, self.folder.iterdir()))
+        ):
+            raise TournamentError(f"{self.folder} is no folder of a match, and is not empty: name another")
+
+    def _open(self) -> None:
+        own, file = self.plan.identity(), self.folder / PLAN_FILE
         if not file.exists():
-            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                raise TournamentError(f"{folder} is no folder of a match, and is not empty: name another")
-            folder.mkdir(parents=True, exist_ok=True)
             write_file(file, json.dumps(own, indent=1))
             return
         try:
             stored = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise TournamentError(f"{file} cannot be read ({error}): remove {folder} to start anew") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise TournamentError(f"{file} cannot be read ({error}): remove {self.folder} to start anew") from error
         if not isinstance(stored, dict):
-            raise TournamentError(f"{file} is damaged: remove {folder} to start anew")
+            raise TournamentError(f"{file} is damaged: remove {self.folder} to start anew")
         wrong = [key for key in own if stored.get(key) != own[key]]
         if wrong:
             lines = "; ".join(f"{key} is {stored.get(key)!r} there, {own[key]!r} here" for key in wrong)
-            raise TournamentError(f"{folder} holds another match: {lines}. Name another folder, or play that match")
+            raise TournamentError(
+                f"{self.folder} holds another match: {lines}. Name another folder, or play that match"
+            )
 
     def _file(self, part: int) -> Path:
         return self.folder / f"part_{part:05d}.npz"
 
     def finished(self) -> dict[int, dict[str, np.ndarray]]:
-        """Parts that are stored whole; what is damaged is played again."""
-        found = {}
-        for part in range(self.plan.schedule.parts):
-            arrays = self._load(part)
-            if arrays is not None:
-                found[part] = arrays
-        return found
+        """Parts that are stored whole; what is damaged or foreign is played again."""
+        stored = {part: self._load(part) for part in range(self.plan.schedule.parts)}
+        return {part: arrays for part, arrays in stored.items() if arrays is not None}
+
+    def _digest(self, part: int, archive: bytes) -> bytes:
+        return hashlib.sha256(self._identity + b"%d:" % part + archive).digest()
 
     def _load(self, part: int) -> dict[str, np.ndarray] | None:
+        try:
+            content = self._file(part).read_bytes()
+        except OSError:
+            return None
+        archive, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
+        if digest != self._digest(part, archive):
+            return None
+        try:
+            with np.load(io.BytesIO(archive), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        except (ValueError, EOFError, zipfile.BadZipFile):  # forged
+            return None
         schedule = self.plan.schedule
         shape = (len(schedule.words(part)), schedule.seatings, len(schedule.groups))
-        try:
-            with np.load(self._file(part), allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-            return None
         good = "net" in arrays and arrays["net"].shape == shape and arrays["net"].dtype == np.int64
         return arrays if good else None
 
     def save(self, part: int, arrays: dict[str, np.ndarray]) -> None:
-        """Keep a part."""
-        content = io.BytesIO()
-        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
-        write_file(self._file(part), content.getvalue())
+        """Keep a part. Raises OSError, naming its file."""
+        archive = io.BytesIO()
+        np.savez_compressed(archive, **arrays)  # type: ignore[arg-type]
+        content = archive.getvalue()
+        write_file(self._file(part), content + self._digest(part, content))
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a file is none that an interrupted start of ours leaves in an otherwise empty folder."""
+    return path.name != LOCK_FILE and not is_temporary(path)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from auction_env.games.game import Game, check
 
-_TOOLS = {"cards", "hand_strength", "hands", "game"}  # modules here that are not games
+_TOOLS = {"cards", "features", "hand_strength", "hands", "game"}  # modules here that are not games
 
 
 @cache

@@ -17,7 +17,7 @@ from auction_env.games.cards import EMPTY
 from auction_env.games.hands import high_key, low_key
 
 _LANE = np.uint64(0x1FFF)
-_COUNT = np.array([bits.bit_count() for bits in range(1 << 13)], np.uint8)  # ranks in a set of ranks
+COUNT = np.array([bits.bit_count() for bits in range(1 << 13)], np.int8)  # ranks in a set of ranks
 _LENGTH = np.array([bits.bit_length() for bits in range(1 << 13)], np.uint8)  # of the highest rank, counted from 1
 _LEVELS = 32
 _MOST_DRAWS = 7
@@ -50,10 +50,10 @@ def lane(cards: Any, suit: Any) -> Any:
 def count(cards: Any) -> Any:
     """How many cards are in a set."""
     return (
-        np.int64(_COUNT[lane(cards, 0)])
-        + np.int64(_COUNT[lane(cards, 1)])
-        + np.int64(_COUNT[lane(cards, 2)])
-        + np.int64(_COUNT[lane(cards, 3)])
+        np.int64(COUNT[lane(cards, 0)])
+        + np.int64(COUNT[lane(cards, 1)])
+        + np.int64(COUNT[lane(cards, 2)])
+        + np.int64(COUNT[lane(cards, 3)])
     )
 
 
@@ -71,10 +71,10 @@ def whole_deck(s: Any) -> Any:
 def _outs(live: Any, ranks: Any) -> Any:
     """How many live cards have one of these ranks."""
     return (
-        np.int64(_COUNT[lane(live, 0) & ranks])
-        + np.int64(_COUNT[lane(live, 1) & ranks])
-        + np.int64(_COUNT[lane(live, 2) & ranks])
-        + np.int64(_COUNT[lane(live, 3) & ranks])
+        np.int64(COUNT[lane(live, 0) & ranks])
+        + np.int64(COUNT[lane(live, 1) & ranks])
+        + np.int64(COUNT[lane(live, 2) & ranks])
+        + np.int64(COUNT[lane(live, 3) & ranks])
     )
 
 
@@ -133,9 +133,9 @@ def high_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table:
     if size >= 5:
         value = _raised(value, _straight_chance(one, live, draws, pace), 0.5 * (table[STRAIGHT] + table[FLUSH]))
         for suit in range(4):
-            needed = 5 - np.int64(_COUNT[lane(cards, suit)])
+            needed = 5 - np.int64(COUNT[lane(cards, suit)])
             if needed > 0 and needed <= draws:
-                chance = _hit(draws, needed, _COUNT[lane(live, suit)], pace)
+                chance = _hit(draws, needed, COUNT[lane(live, suit)], pace)
                 value = _raised(value, chance, 0.5 * (table[FLUSH] + table[FULL]))
     return value
 
@@ -146,7 +146,7 @@ def _raised_by_groups(value: Any, one: Any, two: Any, three: Any, live: Any, dra
     full = 0.5 * (table[FULL] + table[QUADS])
     if three:
         return _raised(value, _hit(draws, 1, _outs(live, one), pace), full)
-    pairs = np.int64(_COUNT[two])
+    pairs = np.int64(COUNT[two])
     if pairs >= 2:
         return _raised(value, _hit(draws, 1, _outs(live, two), pace), full)
     trips = 0.5 * (table[TRIPS] + table[STRAIGHT])
@@ -168,7 +168,7 @@ def _straight_chance(ranks: Any, live: Any, draws: Any, pace: Any) -> Any:
     miss = 1.0
     for lowest in range(10):
         gap = (31 << lowest) & ~wheel
-        needed = np.int64(_COUNT[gap >> 1 | (gap & 1) << 12])
+        needed = np.int64(COUNT[gap >> 1 | (gap & 1) << 12])
         if needed <= draws and needed <= 3 and needed > 0:
             outs = _outs(live, gap >> 1 | (gap & 1) << 12)
             miss *= 1.0 - _DISTINCT[needed] * _hit(draws, needed, outs, pace)
@@ -186,7 +186,7 @@ def low_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table: 
     for top in range(min(size, 5), 14):
         below = (1 << top) - 1
         missing = below & ~held
-        needed = min(size, 5) - np.int64(_COUNT[held & below])
+        needed = min(size, 5) - np.int64(COUNT[held & below])
         chance = 1.0
         if needed > 0:
             outs = _outs(live, missing >> 1 | (missing & 1) << 12)

@@ -89,10 +89,10 @@ def make_players(line: Sequence[str | Player], game: Game, settings: Any, seed: 
     players: list[Player] = []
     for spec in line:
         if isinstance(spec, str):
-            from auction_env import agents  # imported here: interfaces need agents only when one is named
+            from auction_env.agents import make  # imported here: interfaces need agents only when one is named
 
             if spec not in known:
-                known[spec] = agents.make(spec, game, settings, seed + len(known))
+                known[spec] = make(spec, game, settings, seed + len(known))
             players.append(known[spec])
         elif hasattr(spec, "act_batch"):
             players.append(spec)

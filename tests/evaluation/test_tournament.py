@@ -17,9 +17,10 @@ from auction_env.agents.digests import content_digest
 
 import evaluate
 from auction_env import agents
+from auction_env.core.files import FolderInUseError
 from auction_env.engine.agent import PlayerError
 from auction_env.evaluation import benchmarks as tasks
-from auction_env.evaluation.runner import Plan, TournamentError, play
+from auction_env.evaluation.runner import Plan, TournamentError, _Store, play
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
 
@@ -73,12 +74,74 @@ def test_an_interrupted_match_goes_on_to_the_same_digest(tmp_path):
     assert told == [120]
 
 
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def test_a_damaged_part_is_played_again(tmp_path):
     whole = play(plan(), state=tmp_path).result
+    good = files_of(tmp_path)
     (tmp_path / "part_00001.npz").write_bytes(b"PK\x03\x04 cut short")
     np.savez(tmp_path / "part_00002.npz", net=np.zeros((1, 1), np.int64))
     (tmp_path / "part_00003.npz").write_bytes(b"")
-    assert play(plan(), state=tmp_path).result.digest == whole.digest
+    told: list[int] = []
+    again = play(plan(), state=tmp_path, progress=lambda done, total: told.append(done)).result
+    assert again.digest == whole.digest and told == [60, 80, 100, 120]
+    assert {name: len(content) for name, content in files_of(tmp_path).items()} == {
+        name: len(content) for name, content in good.items()
+    }
+
+
+def test_a_part_damaged_in_any_byte_is_found(tmp_path):
+    play(plan(), state=tmp_path)
+    path = tmp_path / "part_00001.npz"
+    good = path.read_bytes()
+    rng = np.random.default_rng(5)
+    with _Store(plan(), tmp_path) as store:
+        assert set(store.finished()) == set(range(6))
+        for place in [*range(0, len(good), 1 + len(good) // 300), len(good) - 1]:
+            bad = bytearray(good)
+            bad[place] ^= 1 << int(rng.integers(8))
+            path.write_bytes(bad)
+            assert 1 not in store.finished(), place
+        for size in (0, 1, 31, 32, 33, len(good) - 1):
+            path.write_bytes(good[:size])
+            assert 1 not in store.finished(), size
+        path.write_bytes(good + b"\0")
+        assert 1 not in store.finished()
+
+
+def test_parts_of_other_matches_and_places_are_found(tmp_path):
+    """Parts whose shape is right: of another seed, of another agent, and of this match under another number."""
+    play(plan(), state=tmp_path / "own")
+    play(plan(seed=4), state=tmp_path / "seed")
+    play(plan(contents=("1", "2", "3")), state=tmp_path / "content")
+    own = tmp_path / "own"
+    (own / "part_00000.npz").write_bytes((tmp_path / "seed" / "part_00000.npz").read_bytes())
+    (own / "part_00002.npz").write_bytes((tmp_path / "content" / "part_00002.npz").read_bytes())
+    (own / "part_00004.npz").write_bytes((own / "part_00003.npz").read_bytes())
+    with _Store(plan(), own) as store:
+        assert set(store.finished()) == {1, 3, 5}
+
+
+def test_two_matches_cannot_use_one_folder_at_once(tmp_path):
+    refused = []
+
+    def again(done, total):
+        with pytest.raises(FolderInUseError, match=f"in use by process {os.getpid()}") as error:
+            play(plan(), state=tmp_path)
+        refused.append(error)
+
+    whole = play(plan(), state=tmp_path, progress=again).result
+    assert len(refused) == 6 and play(plan(), state=tmp_path).result.digest == whole.digest
+    assert sorted(files_of(tmp_path)) == ["match.json", *(f"part_{part:05d}.npz" for part in range(6))]
+
+
+def test_a_start_that_was_killed_before_it_played_can_be_started_again(tmp_path):
+    (tmp_path / ".lock").write_text("99999999\n")
+    (tmp_path / ".auction_env-99999999-01234567.tmp").write_text("half a match.json")
+    play(plan(), state=tmp_path)
+    assert sorted(files_of(tmp_path)) == ["match.json", *(f"part_{part:05d}.npz" for part in range(6))]
 
 
 @pytest.mark.parametrize(

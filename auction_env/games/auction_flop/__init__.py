@@ -1,5 +1,6 @@
 """Auction Flop Poker. The rules, ruling by ruling (B1 to B10): ``RULES.md`` beside this."""
 
+from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observe, pieces
 from auction_env.games.auction_flop.resample import resample
 from auction_env.games.auction_flop.rules import (
@@ -95,6 +96,8 @@ __all__ = [
     "deck_set",
     "discard_set",
     "eligibility",
+    "feature_layout",
+    "features",
     "flop_up",
     "hand_set",
     "hole_set",

@@ -1,8 +1,20 @@
 """Auction Poker, seven-card high-low. The rules, ruling by ruling (A1 to A15): ``RULES.md`` beside this."""
 
-from auction_env.games.auction_poker.observation import bids_revealed, observe, pieces, shows_cards
+from auction_env.games.auction_poker.features import feature_layout, features
+from auction_env.games.auction_poker.observation import observe, pieces, shows_cards
 from auction_env.games.auction_poker.resample import resample
-from auction_env.games.auction_poker.rules import act, deal, exposed_set, hole_set, legal, new_match, next_deal
+from auction_env.games.auction_poker.rules import (
+    act,
+    action_taken,
+    bids_are_in,
+    deal,
+    deal_again,
+    exposed_set,
+    hole_set,
+    legal,
+    new_match,
+    next_deal,
+)
 from auction_env.games.auction_poker.state import (
     BET,
     BET_MADE,
@@ -103,10 +115,14 @@ __all__ = [
     "Settings",
     "act",
     "action_names",
-    "bids_revealed",
+    "action_taken",
+    "bids_are_in",
     "deal",
+    "deal_again",
     "eligibility",
     "exposed_set",
+    "feature_layout",
+    "features",
     "hole_set",
     "info",
     "legal",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner, kernel
-from auction_env.games.auction_poker.rules import _place_of, exposed_set, hole_set
+from auction_env.games.auction_poker.rules import _place_of, bids_are_in, exposed_set, hole_set
 from auction_env.games.auction_poker.state import BET, DECLARE, NO_CARD, OVER, PICK, Settings
 from auction_env.games.cards import clockwise, mark_set
 from auction_env.games.game import Piece
@@ -59,12 +59,6 @@ def pieces(settings: Settings) -> tuple[Piece, ...]:
 # --- observing ------------------------------------------------------------------------------------------------------
 
 
-@inner
-def bids_revealed(s: Any, auction: Any) -> Any:
-    """Whether the bids of an auction are public: it is finished, or all bids are in (A3)."""
-    return auction < s.auction or (auction == s.auction and s.phase == PICK)
-
-
 @kernel
 def shows_cards(s: Any, seat: Any) -> Any:
     """Whether a seat's concealed cards are turned up: it declared, and all have declared (A7, A8)."""
@@ -113,7 +107,7 @@ def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
     n, most = np.int64(s.num_players), np.int64(s.max_bid)
     bids = at + s.num_auctions * n * _CARD
     for auction in range(min(s.auction + 1, s.num_auctions)):
-        revealed = bids_revealed(s, auction)
+        revealed = bids_are_in(s, auction)
         for seat in range(n):
             place = auction * n + clockwise(me, seat, n)
             card, bid = s.picks[auction, seat], s.bids[auction, seat]

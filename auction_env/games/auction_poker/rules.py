@@ -98,6 +98,35 @@ def deal(s: Any, given: Any) -> None:
 
 
 @inner
+def deal_again(s: Any) -> None:
+    """Go back to the start of the deal, with the same cards."""
+    for seat in range(s.num_players):
+        s.stacks[seat] += s.paid[seat]
+    s.carried_pot = s.carried_in
+    deal(s, np.int64(s.num_ranks) * s.num_suits)
+
+
+@inner
+def action_taken(now: Any, past: Any) -> Any:
+    """What the seat to act at ``past`` did there, in a deal that stands at ``now``; -1 if that is not public yet."""
+    seat = past.to_act
+    if past.phase == BID:
+        return BID_0 + now.bids[past.auction, seat] if bids_are_in(now, past.auction) else -1
+    if past.phase == PICK:
+        card = now.picks[past.auction, seat]
+        return np.int64(card) if card != NO_CARD else -1
+    if past.phase == BET and past.num_bets[seat] < now.num_bets[seat]:
+        return now.bets[seat, past.num_bets[seat]] - CHECKED + CHECK
+    return -1
+
+
+@inner
+def bids_are_in(s: Any, auction: Any) -> Any:
+    """Whether the bids of an auction are public: it is finished, or all bids are in (A3)."""
+    return auction < s.auction or (auction == s.auction and s.phase == PICK)
+
+
+@inner
 def next_deal(s: Any) -> None:
     """Pass the deal to the next seat still in the match, and deal (A15)."""
     s.deal_number += 1

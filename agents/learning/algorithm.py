@@ -1,0 +1,164 @@
+"""``MaskablePPO`` over any network, with what steadies self-play: the policy class and the update.
+
+The trainer is sb3-contrib's ``MaskablePPO``: its rollouts, buffers, schedules and logs. ``NetworkPolicy`` plugs an
+actor and a critic of ``networks`` into it, which is all that ``MaskablePPO`` itself needs. ``SelfPlayPPO`` adds to
+its loss what the config asks for: a pull towards a slowly moving copy of the policy (a *magnet*: Sokota et al. 2023,
+arXiv 2206.05825).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from torch import nn
+
+ILLEGAL = -1e8  # logit of an illegal action
+CRITIC_GRAD_NORM = 1.0
+
+
+class _Towers(nn.Module):
+    """Actor and critic side by side, as stable-baselines3 calls them."""
+
+    def __init__(self, actor: nn.Module, critic: nn.Module, num_actions: int) -> None:
+        super().__init__()
+        self.actor, self.critic = actor, critic
+        self.latent_dim_pi, self.latent_dim_vf = num_actions, 1
+
+    def forward(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and values."""
+        return self.actor(rows), self.critic(rows)
+
+    def forward_actor(self, rows: torch.Tensor) -> torch.Tensor:
+        """Logits."""
+        return self.actor(rows)
+
+    def forward_critic(self, rows: torch.Tensor) -> torch.Tensor:
+        """Values."""
+        return self.critic(rows)
+
+
+class NetworkPolicy(MaskableActorCriticPolicy):
+    """A policy of sb3-contrib whose actor and critic are given.
+
+    Args:
+        build: ``build(critic)`` gives the network: of logits, or of a value.
+    """
+
+    def __init__(self, *args: Any, build: Callable[[bool], nn.Module], **kwargs: Any) -> None:
+        self._build_network = build
+        super().__init__(*args, ortho_init=False, **kwargs)
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.mlp_extractor = _Towers(self._build_network(False), self._build_network(True), int(self.action_space.n))  # type: ignore[assignment,attr-defined]
+        self.action_net, self.value_net = nn.Identity(), nn.Identity()
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    @property
+    def actor(self) -> nn.Module:
+        """Rows to logits."""
+        return self.mlp_extractor.actor
+
+    @property
+    def critic(self) -> nn.Module:
+        """Rows to values."""
+        return self.mlp_extractor.critic
+
+
+class SelfPlayPPO(MaskablePPO):
+    """MaskablePPO with an update of its own, on the CPU, for flat observations.
+
+    Args:
+        kl_coef: weight of the divergence KL(policy || magnet), 0: none.
+        magnet_rate: fraction by which the magnet moves towards the policy in an iteration.
+    """
+
+    def __init__(self, *args: Any, kl_coef: float = 0.0, magnet_rate: float = 0.05, **kwargs: Any) -> None:
+        self.kl_coef, self.magnet_rate = kl_coef, magnet_rate
+        super().__init__(*args, **kwargs)
+        self.magnet: nn.Module | None = None
+        self.start_magnet()
+
+    def start_magnet(self) -> None:
+        """Set the magnet to where the policy is now."""
+        self.magnet = copy.deepcopy(self.policy.actor) if self.kl_coef else None
+
+    def train(self) -> None:
+        """One update of actor and critic from the rollout buffer."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        buffer = self.rollout_buffer
+        known = buffer.advantages[buffer.known]
+        mean, deviation = float(known.mean()), float(known.std()) + 1e-8
+        clip_range = self.clip_range(self._current_progress_remaining)
+        losses: list[list[float]] = []
+        for _ in range(self.n_epochs):
+            for batch in buffer.get(self.batch_size):
+                losses.append(self._step(batch, mean, deviation, clip_range))
+        self._n_updates += self.n_epochs
+        self._move_magnet()
+        self._record(np.mean(losses, 0) if losses else np.full(6, np.nan), clip_range)
+
+    def _step(self, batch: Any, mean: float, deviation: float, clip_range: float) -> list[float]:
+        """One gradient step; the numbers to log."""
+        policy, illegal = self.policy, batch.action_masks == 0
+        logs = masked_log_softmax(policy.actor(batch.observations), illegal)
+        chosen = logs.gather(1, batch.actions.long().view(-1, 1))[:, 0]
+        advantages = (batch.advantages - mean) / deviation
+        ratio = (chosen - batch.old_log_prob).exp()
+        clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+        gain = torch.min(ratio * advantages, clipped * advantages).mean()
+        probabilities = logs.exp()
+        entropy = -(probabilities * logs).sum(1).mean()
+        value_loss = nn.functional.mse_loss(policy.critic(batch.observations)[:, 0], batch.returns)
+        loss = -gain - self.ent_coef * entropy + self.vf_coef * value_loss
+        divergence = torch.zeros(())
+        if self.magnet is not None:
+            with torch.no_grad():
+                pull = masked_log_softmax(self.magnet(batch.observations), illegal)
+            divergence = (probabilities * (logs - pull)).sum(1).mean()
+            loss = loss + self.kl_coef * divergence
+        policy.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(policy.actor.parameters(), self.max_grad_norm)
+        nn.utils.clip_grad_norm_(policy.critic.parameters(), CRITIC_GRAD_NORM)
+        policy.optimizer.step()
+        with torch.no_grad():
+            kl = ((ratio - 1) - ratio.log()).mean()
+            share = ((ratio - 1).abs() > clip_range).float().mean()
+        return [float(x.detach()) for x in (gain, value_loss, entropy, divergence, kl, share)]
+
+    def _move_magnet(self) -> None:
+        if self.magnet is not None:
+            move_towards(self.magnet, self.policy.actor, self.magnet_rate)
+
+    def _record(self, means: np.ndarray, clip_range: float) -> None:
+        """Under stable-baselines3's names."""
+        buffer = self.rollout_buffer
+        returns, values = buffer.returns[buffer.known], buffer.values[buffer.known]
+        spread = float(np.var(returns))
+        explained = float("nan") if spread == 0 else 1 - float(np.var(returns - values)) / spread
+        names = ("policy_gradient_loss", "value_loss", "entropy_loss", "magnet_kl", "approx_kl", "clip_fraction")
+        signs = (-1, 1, -1, 1, 1, 1)
+        for name, sign, value in zip(names, signs, means, strict=True):
+            self.logger.record(f"train/{name}", sign * float(value))
+        self.logger.record("train/explained_variance", explained)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record("train/clip_range", clip_range)
+
+
+def masked_log_softmax(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:
+    """Log probabilities of the legal actions; ILLEGAL where ``illegal``, so that their exponentials are 0."""
+    return logits.masked_fill(illegal, ILLEGAL).log_softmax(1).clamp_min(ILLEGAL)
+
+
+@torch.no_grad()
+def move_towards(moved: nn.Module, target: nn.Module, rate: float) -> None:
+    """Move all weights by a fraction of the way towards another network's."""
+    for mean, now in zip(moved.parameters(), target.parameters(), strict=True):
+        mean.lerp_(now, rate)

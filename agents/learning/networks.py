@@ -1,0 +1,188 @@
+"""Networks that play: what they read and what they give.
+
+``CardNetwork`` reads the features of ``games.features``: one encoder shared by all other seats, one shared by all
+options (a card of the row, cards to keep or to discard), and one scorer that gives each option its logit from what
+the table is and what the hand would be with it (an action-in network: He et al. 2016, arXiv 1511.04636). Sums and
+maxima over seats and options make it one function for any number of them (Zaheer et al. 2017, arXiv 1703.06114).
+
+``MlpNetwork`` reads the flat observation of the seat.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+from auction_env.games.features import FeatureLayout
+
+NETWORKS = ("cards", "mlp")
+SCORE_GAIN = 0.01  # of the last layers of an actor: play starts near uniform
+OPTION_WEIGHT = 0.25  # of sums over options, which are many
+NARROW = 8  # options that every row is read with; more are read only where there are more
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """Sizes of a network: all that is needed to build it.
+
+    Attributes:
+        kind: "cards" or "mlp".
+        net_arch: sizes of the hidden layers.
+        embedding: size of the encodings of a seat and of an option; 0 for "mlp".
+        inputs: entries of a row.
+        num_actions: entries of the logits.
+    """
+
+    kind: str
+    net_arch: tuple[int, ...]
+    embedding: int
+    inputs: int
+    num_actions: int
+
+
+class MlpNetwork(nn.Sequential):
+    """Fully connected layers with ReLU between them, from the observation to ``outputs`` numbers."""
+
+    def __init__(self, inputs: int, net_arch: Sequence[int], outputs: int, gain: float = SCORE_GAIN) -> None:
+        layers: list[nn.Module] = []
+        for a, b in pairwise([inputs, *net_arch]):
+            layers += [_linear(a, b, math.sqrt(2)), nn.ReLU()]
+        super().__init__(*layers, _linear([inputs, *net_arch][-1], outputs, gain))
+
+
+class CardNetwork(nn.Module):
+    """Logits of all actions, or a value, from rows of features; see the module.
+
+    Args:
+        layout: of the features.
+        num_others: other seats that a row has room for.
+        plain_actions: indices of the actions that are no options; each has a logit of its own.
+        num_actions: of the game; 0 makes a critic, which gives one number a row.
+        net_arch: sizes of the hidden layers of the trunk.
+        embedding: size of the encodings of seats and options.
+    """
+
+    def __init__(
+        self, layout: FeatureLayout, num_others: int, num_actions: int, net_arch: Sequence[int], embedding: int
+    ) -> None:
+        super().__init__()
+        own, other, option = layout.sizes
+        self.sizes, self.num_others, self.max_options = (own, other, option), num_others, layout.max_options
+        self.num_actions = num_actions
+        self.seat_encoder = _linear(other, embedding, math.sqrt(2))
+        self.option_encoder = _linear(option, embedding, math.sqrt(2))
+        sizes = [own + 4 * embedding, *net_arch]
+        self.trunk = nn.ModuleList(_linear(a, b, math.sqrt(2)) for a, b in pairwise(sizes))
+        if num_actions:
+            self.register_buffer("plain_actions", torch.tensor(layout.plain_actions), persistent=False)
+            self.plain_head = _linear(sizes[-1], len(layout.plain_actions), SCORE_GAIN)
+            self.option_query = _linear(sizes[-1], embedding, 1.0)
+            self.option_key = _linear(option, embedding, 1.0)
+            self.option_score = _linear(embedding, 1, SCORE_GAIN)
+        else:
+            self.value_head = _linear(sizes[-1], 1, 1.0)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """float32[B, inputs] -> logits float32[B, num_actions], legal or not; or values float32[B, 1]."""
+        own, others, options, actions = self._split(rows)
+        seats = torch.relu(self.seat_encoder(others)) * others[..., :1]
+        pooled = [seats.sum(1), seats.amax(1), *self._pool_options(options)]
+        latent = torch.cat([own, *pooled], 1)
+        for layer in self.trunk:
+            latent = torch.relu(layer(latent))
+        if not self.num_actions:
+            return self.value_head(latent)
+        return self._logits(latent, options, actions)
+
+    def _split(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        own, other, option = self.sizes
+        parts = rows.split([own, self.num_others * other, self.max_options * option, self.max_options], 1)
+        others = parts[1].view(-1, self.num_others, other)
+        return parts[0], others, parts[2].view(-1, self.max_options, option), parts[3]
+
+    def _pool_options(self, options: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Sum and maximum of the encodings of a row's options; those past NARROW only where there are any."""
+        first = options[:, :NARROW]
+        encoded = torch.relu(self.option_encoder(first)) * first[..., :1]
+        total, most = encoded.sum(1) * OPTION_WEIGHT, encoded.amax(1)
+        wide = self._wide(options)
+        if len(wide):
+            more = options[wide, NARROW:]
+            encoded = torch.relu(self.option_encoder(more)) * more[..., :1]
+            total = total.index_add(0, wide, encoded.sum(1) * OPTION_WEIGHT)
+            most = most.index_copy(0, wide, torch.maximum(most[wide], encoded.amax(1)))
+        return total, most
+
+    def _wide(self, options: torch.Tensor) -> torch.Tensor:
+        """Rows with more than NARROW options; options are written from the first place on."""
+        if self.max_options <= NARROW:
+            return torch.empty(0, dtype=torch.int64)
+        return options[:, NARROW, 0].nonzero()[:, 0]
+
+    def _score(self, query: torch.Tensor, options: torch.Tensor) -> torch.Tensor:
+        return self.option_score(torch.relu(query[:, None] + self.option_key(options)))[..., 0]
+
+    def _logits(self, latent: torch.Tensor, options: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Of plain actions from the head, of options from the scorer, at the places of their actions."""
+        query, places = self.option_query(latent), actions.long()
+        places = torch.where(places < 0, self.num_actions, places)  # a column past the last, dropped
+        logits = latent.new_zeros(len(latent), self.num_actions + 1)
+        logits = logits.index_copy(1, self.plain_actions, self.plain_head(latent))
+        logits = logits.scatter_add(1, places[:, :NARROW], self._score(query, options[:, :NARROW]))
+        wide = self._wide(options)
+        if len(wide):
+            scores = self._score(query[wide], options[wide, NARROW:])
+            more = scores.new_zeros(len(wide), self.num_actions + 1).scatter_add(1, places[wide, NARROW:], scores)
+            logits = logits.index_add(0, wide, more)
+        return logits[:, : self.num_actions]
+
+
+def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def build_network(shape: Shape, layout: FeatureLayout | None, num_others: int, critic: bool = False) -> nn.Module:
+    """The network of a shape, its weights drawn by torch's generator; ``critic``: one number a row, not logits."""
+    if shape.kind == "mlp":
+        return MlpNetwork(
+            shape.inputs, shape.net_arch, 1 if critic else shape.num_actions, 1.0 if critic else SCORE_GAIN
+        )
+    if layout is None:
+        raise ValueError('this game has no features: use network = "mlp"')
+    return CardNetwork(layout, num_others, 0 if critic else shape.num_actions, shape.net_arch, shape.embedding)
+
+
+def tensor_shapes(shape: Shape, layout: FeatureLayout | None) -> dict[str, tuple[int, ...]]:
+    """Name and shape of each tensor of an actor, without building it."""
+    if layout is None:
+        sizes = [shape.inputs, *shape.net_arch, shape.num_actions]
+        return _layers({f"{2 * place}": pair for place, pair in enumerate(pairwise(sizes))})
+    own, other, option = layout.sizes
+    size, last = shape.embedding, shape.net_arch[-1]
+    trunk = pairwise([own + 4 * size, *shape.net_arch])
+    return _layers(
+        {
+            "seat_encoder": (other, size),
+            "option_encoder": (option, size),
+            **{f"trunk.{place}": pair for place, pair in enumerate(trunk)},
+            "plain_head": (last, len(layout.plain_actions)),
+            "option_query": (last, size),
+            "option_key": (option, size),
+            "option_score": (size, 1),
+        }
+    )
+
+
+def _layers(layers: dict[str, tuple[int, int]]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for name, (inputs, outputs) in layers.items():
+        found |= {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+    return found

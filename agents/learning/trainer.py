@@ -1,0 +1,255 @@
+"""Learning by self-play: every seat learns, from every decision, against itself and a pool of others."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from auction_env.agents.base import Agent
+from auction_env.agents.learning import checkpoint
+from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, move_towards
+from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
+from auction_env.agents.learning.imitation import Imitated, imitate
+from auction_env.agents.learning.network_agent import agent_of
+from auction_env.agents.learning.networks import build_network
+from auction_env.agents.learning.policy_file import Policy, layout_of, network_shape, save_policy
+from auction_env.agents.learning.pool import OpponentPool
+from auction_env.agents.learning.progress import Progress, StopFlag, Stopped, TrainerCallback
+from auction_env.agents.learning.rollouts import AllSeatsVecEnv, SeatRolloutBuffer
+from stable_baselines3.common.logger import configure
+from torch import nn
+
+from auction_env import agents
+from auction_env.evaluation.match import MatchResult, plain_settings
+
+MODEL, LAST, AVERAGED, WARM = "model.safetensors", "last.safetensors", "averaged.safetensors", "imitation.safetensors"
+EVALUATION = "evaluation.json"
+TEMPERATURES = (1.0, 0.7, 0.5, 0.3)  # tried for the kept weights
+_POOL, _NETWORK = 0x9001, 0x4E7  # streams of the seed
+
+
+class Trainer:
+    """A run: its config, learner, opponents, and folder.
+
+    Args:
+        config: what to do.
+        folder: of the run.
+        say: called with lines for people.
+        game: a game module of your own, in place of the config's name.
+        rival: an agent that has all seats but one of every deal, in place of the pool: a response to it is learned.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        say: Callable[[str], None] = print,
+        game: ModuleType | None = None,
+        rival: Agent | None = None,
+    ) -> None:
+        self.config, self.folder, self.say, self.rival = config, folder, say, rival
+        self.game, self.settings = config.resolve(game)
+        self.all_settings = config.tables(self.game, self.settings)
+        torch.set_num_threads(config.threads or usable_cores())
+        self.env = AllSeatsVecEnv(
+            self.game,
+            self.all_settings,
+            config.num_envs,
+            network=config.network,
+            seed=config.seed,
+            reward_scale=config.reward_scale,
+        )
+        self.widest = max(self.all_settings, key=lambda one: one.num_players)
+        self.shape = network_shape(self.game, self.widest, config.network, config.net_arch, config.embedding)
+        self.model = self._model()
+        self.actor: nn.Module = self.model.policy.actor
+        self.average = copy.deepcopy(self.actor)
+        named = [
+            agents.make(spec, self.game, self.settings, config.seed + 2 + i) for i, spec in enumerate(config.opponents)
+        ]
+        self.pool = OpponentPool(config.opponent_pool_size, named, config.opponents_prob, config.prioritized)
+        self.evaluator = Evaluator(self)
+        self.best, self.best_score = copy.deepcopy(self.actor), -math.inf
+        self.rng = np.random.default_rng([config.seed, _POOL])
+        self.iteration, self.seconds = 0, 0.0
+        self.curve: list[Point] = []
+        self.imitated: Imitated | None = None
+        self.stop = StopFlag(say)
+
+    def _model(self) -> SelfPlayPPO:
+        config, layout = self.config, layout_of(self.game, self.widest, self.config.network)
+        others = self.widest.num_players - 1
+
+        def build(critic: bool) -> nn.Module:
+            return build_network(self.shape, layout, others, critic)
+
+        return SelfPlayPPO(
+            NetworkPolicy,
+            self.env,
+            learning_rate=self._learning_rate,
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            n_epochs=config.n_epochs,
+            gamma=1.0,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.ent_coef,
+            vf_coef=config.vf_coef,
+            max_grad_norm=config.max_grad_norm,
+            seed=config.seed,
+            device="cpu",
+            rollout_buffer_class=SeatRolloutBuffer,
+            rollout_buffer_kwargs={"vec_env": self.env},
+            policy_kwargs={"build": build, "optimizer_kwargs": {"eps": 1e-5}},
+            kl_coef=config.kl_coef,
+            magnet_rate=config.magnet_rate,
+        )
+
+    def _learning_rate(self, remaining: float) -> float:
+        start, end = self.config.learning_rate, self.config.learning_rate_end
+        return end + (start - end) * max(remaining, 0.0)
+
+    def agent(self, actor: nn.Module, settings: Any | None = None, temperature: float = 1.0, stream: int = 1) -> Agent:
+        """An agent that plays a network of this run at a table, by default that of the config."""
+        table = self.settings if settings is None else settings
+        return agent_of(actor, self.shape, self.game, table, self.config.seed * 1009 + stream, temperature)
+
+    # --- the run ---
+
+    def run(self) -> Path:
+        """Learn until all decisions are made, or Ctrl-C. Returns the folder.
+
+        Raises:
+            Stopped: Ctrl-C; the iteration was finished, everything is saved.
+            KeyboardInterrupt: Ctrl-C twice; what came after the last checkpoint is lost.
+        """
+        self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        remaining = self.config.total_timesteps - self.model.num_timesteps
+        if remaining > 0:
+            with self.stop, Progress(self) as progress:
+                if self.config.warm_start and self.imitated is None and self.iteration == 0:
+                    self.warm_start(progress)
+                callback = TrainerCallback(self, progress)
+                self.model.learn(remaining, callback, reset_num_timesteps=False)
+                if callback.stopping:
+                    raise Stopped
+                self.after_iteration(progress)
+        self.finish()
+        return self.folder
+
+    def warm_start(self, progress: Progress) -> None:
+        """Imitate the agent of the config, and keep the result beside."""
+        config = self.config
+        teacher = self.rival or agents.make(config.warm_start, self.game, self.settings, config.seed + 1)
+        self.imitated = imitate(
+            self.model.policy,  # type: ignore[arg-type]
+            self.env,
+            teacher,
+            timesteps=config.warm_start_timesteps,
+            learning_rate=config.learning_rate,
+            batch_size=config.batch_size,
+            n_epochs=config.warm_start_epochs,
+            vf_coef=config.vf_coef,
+            max_grad_norm=config.max_grad_norm,
+            seed=config.seed,
+            steps=config.n_steps,
+            show=progress.imitating,
+        )
+        self.average.load_state_dict(self.actor.state_dict())
+        self.model.start_magnet()
+        self.save_policy(WARM, self.actor, 1.0)
+
+    def before_iteration(self) -> None:
+        """Draw who may sit at the tables dealt in the coming iteration; move what is scheduled."""
+        done = self.model.num_timesteps / self.config.total_timesteps
+        self.model.ent_coef = self.config.ent_coef + (self.config.ent_coef_end - self.config.ent_coef) * min(done, 1.0)
+        if self.rival is not None:
+            self.env.set_pool([self.rival], [1.0], 1.0, lone_learner=True)
+        else:
+            self.env.set_pool(self.pool.everyone, self.pool.weights(), self.config.opponent_pool_prob)
+
+    def after_iteration(self, progress: Progress) -> None:
+        """What happens between iterations: averages, snapshots, evaluations, checkpoints."""
+        config = self.config
+        self.iteration += 1
+        span = max(1.0, config.average * config.iterations)
+        move_towards(self.average, self.actor, max(1 / span, 0.0 if self.imitated else 1 / self.iteration))
+        if self.iteration % config.snapshot_every == 0 and self.rival is None:
+            self.pool.add(self.agent(copy.deepcopy(self.actor), stream=1000 + self.iteration), self.iteration)
+        done = self.model.num_timesteps >= config.total_timesteps
+        if self.iteration % config.evaluate_every == 0 or done:
+            self.evaluate(progress.seconds)
+        progress.show()
+        if self.iteration % config.checkpoint_every == 0 or self.iteration == 1 or done:
+            self.save(progress.seconds)
+
+    def entropy(self) -> float:
+        """Mean entropy of the policy over the last iteration's decisions, in nats."""
+        return -float(self.model.logger.name_to_value.get("train/entropy_loss", math.nan))
+
+    def evaluate(self, seconds: float) -> None:
+        """Measure the averaged weights, add points to the learning curve, and keep the best so far."""
+        found = self.evaluator.measure(self.average, self.iteration)
+        self.curve.append(Point(self.model.num_timesteps, seconds, self.entropy(), found))
+        for name, estimate in found.items():
+            self.model.logger.record(f"selfplay/chips_against_{name}", estimate.mean)
+        self.model.logger.record("selfplay/snapshots", len(self.pool.snapshots))
+        score = self.evaluator.score(found)
+        if score > self.best_score:
+            self.best, self.best_score = copy.deepcopy(self.average), score
+        write_curve(self.folder, self.curve)
+
+    def finish(self) -> None:
+        """Choose weights, and the temperature to play them at, by play; write them, and the curve's picture."""
+        from auction_env.agents.learning.report import draw_curve
+
+        candidates = {"last": self.actor, "averaged": self.average, "best": self.best}
+        name, temperature = self.evaluator.choose(candidates, TEMPERATURES)
+        self.save_policy(LAST, self.actor, 1.0)
+        self.save_policy(AVERAGED, self.average, 1.0)
+        self.save_policy(MODEL, candidates[name], temperature)
+        draw_curve(self.folder, self.curve, f"{self.game.TITLE}, {self._seats_in_words()} seats")
+        self.say(f"kept the {name} weights, played at temperature {temperature:g}: {self.folder / MODEL}")
+
+    def _seats_in_words(self) -> str:
+        numbers = [one.num_players for one in self.all_settings]
+        return str(numbers[0]) if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)}"
+
+    def save_policy(self, name: str, actor: nn.Module, temperature: float) -> None:
+        """Write weights of this run as a policy file in its folder."""
+        seats = tuple(one.num_players for one in self.all_settings)
+        policy = Policy(actor, self.shape, seats, plain_settings(self.settings), temperature)
+        save_policy(self.folder / name, policy, self.game, self.widest)
+
+    def final_evaluation(self) -> dict[str, MatchResult]:
+        """Matches of the kept model against each of ``eval_opponents``, on decks that training never saw."""
+        results = self.evaluator.final(self.folder / MODEL, self.config.final_deals)
+        content = {name: result.summary() for name, result in results.items()}
+        checkpoint.write_json(self.folder / EVALUATION, content)
+        return results
+
+    def save(self, seconds: float) -> None:
+        """Write everything a run needs to go on, in one file, renamed into place."""
+        checkpoint.save(self, seconds)
+
+    def restore(self) -> None:
+        """Go on from the folder's checkpoint; errors as ``checkpoint.restore``."""
+        checkpoint.restore(self)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use, or what OMP_NUM_THREADS says if that is fewer."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(told)) if told.isdigit() and int(told) > 0 else cores
+
+
+__all__ = ["Stopped", "Trainer", "usable_cores"]

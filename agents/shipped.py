@@ -1,0 +1,41 @@
+"""The agents in the box: policies that come with the package, one file for all numbers of seats of a game.
+
+``levels.toml`` beside the policies says which file each level plays, and at which temperature: a level below the
+champion is an earlier policy of the same run, or one played with more chance. ``docs/agents.md`` has their figures.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Any
+
+from auction_env.agents.base import Agent, AgentError
+from auction_env.agents.ppo import play_policy
+
+from auction_env.games.game import Game
+
+LEVELS = ("easy", "medium", "hard", "champion")
+FOLDER = files("auction_env") / "data" / "agents"
+
+
+@cache
+def levels() -> dict[str, dict[str, dict[str, Any]]]:
+    """By game and level: ``file`` and ``temperature``."""
+    return tomllib.loads((FOLDER / "levels.toml").read_text(encoding="utf-8"))
+
+
+def make_level(level: str, argument: str, game: Game, settings: Any, seed: int) -> Agent:
+    """The agent of a level, which takes no argument.
+
+    Raises:
+        AgentError: there is none for this game, these settings or this number of seats, or torch is missing.
+    """
+    if argument:
+        raise AgentError(f"agent {level!r} takes no argument, but was given {argument!r}")
+    entry = levels().get(game.NAME, {}).get(level)
+    if entry is None:
+        raise AgentError(f"agent {level!r} does not play {game.NAME}: it plays {', '.join(sorted(levels()))}")
+    with as_file(FOLDER / entry["file"]) as path:
+        return play_policy(path, game, settings, seed, float(entry["temperature"]))

@@ -1,0 +1,92 @@
+"""Texts of others cannot command the terminal; encodings, pipes and stray bytes are no errors."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auction_env.core.terminal import complain, encodable, one_line, printable, show
+
+
+def test_controls_are_escaped_and_other_signs_are_not():
+    assert printable("\x1b]0;title\x07 \x9b31m \r\x00") == "\\x1b]0;title\\x07 \\x9b31m \\r\\x00"
+    assert printable("A♠ ± naïve 日本\n\ttab") == "A♠ ± naïve 日本\n\ttab"
+    assert printable("a\u202eb\ufeff\udcff\u2028") == "a\\u202eb\\ufeff\\udcff\\u2028"
+    assert one_line("a\nb" + "x" * 5000).startswith("a\\nbxxx") and one_line("x" * 5000).endswith("more characters)")
+
+
+@given(st.text())
+def test_whatever_is_printed_holds_no_control_character(text):
+    out = printable(text)
+    assert all(character in "\n\t" or ord(character) >= 32 for character in out)
+    assert not any(0x7F <= ord(character) <= 0x9F or 0xD800 <= ord(character) <= 0xDFFF for character in out)
+    for encoding in ("ascii", "latin-1", "cp437", "utf-8"):
+        encodable(out, encoding).encode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [("ascii", "+1 +/- 2 Js \\u65e5"), ("latin-1", "+1 ± 2 Js \\u65e5"), ("utf-8", "+1 ± 2 J♠ 日")],
+)
+def test_signs_that_an_encoding_lacks_are_replaced(encoding, shown):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding)
+    assert show("+1 ± 2 J♠ 日", file=stream)
+    assert stream.buffer.getvalue().decode(encoding) == shown + "\n"
+    assert encodable("±", "no such encoding") == "+/-"
+
+
+def python(text: str, **more) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, check=False, timeout=60, **more)
+
+
+SHOW = "from auction_env.core.terminal import *; import sys\n"
+
+
+def test_a_reader_who_has_seen_enough_is_no_error():
+    found = subprocess.run(
+        ["bash", "-c", f"'{sys.executable}' -c '{SHOW}for n in range(100000): show(n)\nprint(1)' | head -1; "
+         "echo ${PIPESTATUS[0]}"],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert found.stdout == "0\n0\n" and found.stderr == ""
+
+
+def test_closed_streams_are_no_errors():
+    text = SHOW + "show('x'); complain('program', 'y')\ntry: read_line()\nexcept EOFError: sys.exit(7)"
+    for redirections in (">&- 2>&- <&-", "<&-", ">&-", "2>&- </dev/null"):
+        found = subprocess.run(
+            ["bash", "-c", f'"$0" -c "$1" {redirections}', sys.executable, text], timeout=60, check=False
+        )
+        assert found.returncode == 7, redirections
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_device_is_an_error_of_output_but_not_of_complaints():
+    text = SHOW + "complain('a', 'b')\ntry: show('x')\nexcept OSError as error: complain('program', error); sys.exit(3)"
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(
+            [sys.executable, "-c", text], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    assert b"No space left" in found.stderr
+    assert found.returncode in (3, 120)  # 120: Python itself could not flush at its end
+
+
+def test_lines_from_anywhere_are_read():
+    given_bytes = b"\xef\xbb\xbfone\r\ntwo\xff\xfe\nth\x00ree\r\n\xef\xbb\xbf4"
+    text = SHOW + "lines = []\ntry:\n while True: lines.append(read_line())\nexcept EOFError: print(ascii(lines))"
+    for encoding in ("utf-8", "ascii", "latin-1"):
+        found = python(text, input=given_bytes, env={**os.environ, "PYTHONIOENCODING": encoding})
+        assert found.returncode == 0, found.stderr
+        lines = eval(found.stdout.splitlines()[-1])
+        assert lines[0] == "one" and lines[2] == "three" and lines[1].startswith("two") and lines[3].endswith("4")
+
+
+def test_a_complaint_is_one_line(capsys):
+    complain("program", "bad\x1b[2J\nnews")
+    assert capsys.readouterr().err == "program: bad\\x1b[2J\\nnews\n"
