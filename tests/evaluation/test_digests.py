@@ -36,6 +36,11 @@ def test_every_path_that_is_loaded_is_digested(tmp_path, name, form, around):
     assert first and content_digest(spec) not in ("", first)
 
 
+def test_the_policy_of_a_search_is_digested(tmp_path):
+    folder = policy(tmp_path / "a;b=c", b"one")
+    assert agents.files(f"montecarlo:rollouts=5,policy=ppo:{folder}") == [folder / ppo.MODEL_FILE]
+
+
 def test_what_is_digested_is_what_is_asked_for(tmp_path, monkeypatch):
     """The file that ppo is told to load is the one that was digested, whatever the text looks like."""
     loaded: list[Path] = []
