@@ -89,9 +89,9 @@ def _words(found: dict[str, float]) -> str:
 
 def draw(report: dict[str, Any], title: str, num_players: int, path: Path) -> None:
     """Learning curves of all seeds."""
-    import matplotlib
+    from auction_env.core.plots import import_matplotlib
 
-    matplotlib.use("Agg", force=False)
+    import_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.2), dpi=120, layout="constrained")
