@@ -59,7 +59,7 @@ def distributions(tmp_path: Path) -> tuple[set[str], set[str]]:
     """Names of files in a wheel and in a source distribution, built from a copy of what lies here."""
     source = tmp_path / "source"
     shutil.copytree(ROOT, source, ignore=LEFT_OUT)
-    code = "from setuptools import build_meta as b; import sys; to = sys.argv[1]; print(b.build_wheel(to), b.build_sdist(to))"
+    code = "from setuptools import build_meta as b; import sys; to = sys.argv[1]; b.build_wheel(to); b.build_sdist(to)"
     built = run(["-c", code, str(tmp_path)], source)
     assert built.returncode == 0, built.stderr
     (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
