@@ -248,7 +248,7 @@ class Batch:
         What the last deal gave (``net``, ``deal_over``, ``match_over``, ``final``) stays as it was.
 
         Raises:
-            ValueError: what was written is not a state that play can reach, as ``set_states``: do not step these tables.
+            ValueError: what was written is no state that play can reach, as ``set_states``: do not step these tables.
         """
         rows = self.all_rows if rows is None else self._check_rows(rows)
         check_states(self.game, self.settings, self.states[rows])

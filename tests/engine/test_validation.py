@@ -86,7 +86,7 @@ def test_a_wrong_field_is_named_and_nothing_changes(game: Any, field: str) -> No
     else:
         states[field][1, 0] = WRONG[field]
     before, seen = batch.states.copy(), batch.out.observations.copy()
-    with pytest.raises(StateError, match=rf"row 1: .*\b({field}|stacks|total_chips)\b"):
+    with pytest.raises(StateError, match=rf"row 1: .*\b({field}|stacks|total_chips|carried_in)\b"):
         batch.set_states(states)
     with pytest.raises(ValueError, match=r"row 0: "):
         batch.put(2, states[1:2])
