@@ -20,7 +20,12 @@ def run(options: argparse.Namespace) -> int:
 
     say("\nAgents:")
     for name, meaning in agents.available().items():
-        say(textwrap.fill(meaning, columns(), initial_indent=f"  {name:12} ", subsequent_indent=" " * 15, break_on_hyphens=False), wrap=False)
+        say(
+            textwrap.fill(
+                meaning, columns(), initial_indent=f"  {name:12} ", subsequent_indent=" " * 15, break_on_hyphens=False
+            ),
+            wrap=False,
+        )
     say("\npython -m auction_env COMMAND --help tells more; commands: play, replay, train, evaluate.")
     return 0
 

@@ -7,7 +7,7 @@ import importlib.util
 # What each optional part of the installation brings, as far as a command needs it: import names.
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "matplotlib", "tensorboard", "tqdm"),
-    "evaluate": ("matplotlib", "openskill", "yaml", "tqdm"),
+    "evaluate": ("matplotlib", "openskill", "tqdm"),
 }
 
 

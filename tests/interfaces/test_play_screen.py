@@ -1,4 +1,4 @@
-"""What a person at the terminal sees: every line fits, own cards are valued, long menus are short, colours are optional."""
+"""What a person at the terminal sees: lines that fit, own cards valued, long menus in short, colours if wanted."""
 
 from __future__ import annotations
 
