@@ -68,7 +68,7 @@ class Plan:
         seatings: see ``auction_env.evaluation.match.Schedule``.
         part_tables: see ``auction_env.evaluation.match.Schedule``.
         first_apart: the first agent counts as another than its like at other places, see ``number_groups``.
-        time_limit: seconds a decision may take, on average over those asked at once.
+        time_limit: seconds that any one decision may take, see ``auction_env.evaluation.match.Schedule.play``.
         notes: makes what watches a part, of the game, its settings, the agents, and the part's number of tables; None:
             nobody does.
         noted_deals: parts are watched until so many deals have been.
@@ -134,6 +134,7 @@ class Plan:
             "seatings": self.schedule.seatings,
             "part_decks": self.schedule.part_decks,
             "first_apart": self.first_apart,
+            "asked_singly": self.time_limit is not None,  # agents with chance of their own then play other games
             "noted": [getattr(self.notes, "__name__", "notes"), self.noted_deals] if self.notes else None,
         }
 
