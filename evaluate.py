@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     modes = parser.add_argument_group("instead of a match (see docs/evaluation.md)").add_mutually_exclusive_group()
     mode = modes.add_argument
     mode("--round-robin", action="store_true", help="all line-ups of the agents at --seats seats, with ratings")
-    mode("--task", metavar="NAME", help="measure each agent at a standing benchmark: 'list', a name or a .yaml file")
+    mode("--task", metavar="NAME", help="measure each agent at a standing benchmark: 'list', a name or a .toml file")
     mode("--leaderboard", metavar="FILE", type=Path, help="all tasks, the shipped agents and those named: write FILE")
     mode("--compare", action="store_true", help="two files of --json: the first agents of one task, deck by deck")
     mode(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from auction_env.agents import plugins
@@ -57,4 +58,17 @@ def make(spec: str, game: Game, settings: Any, seed: int = 0) -> Agent:
     return agent
 
 
-__all__ = ["Agent", "AgentError", "StateAgent", "available", "make"]
+def files(spec: str) -> list[Path]:
+    """The files that make the agent that a text names what it is: policies, and the sources of a plug-in.
+
+    No code of a plug-in is run. Files that do not exist may be among them: ``make`` says what is missing. An agent of
+    this package is its code, which the package's version stands for, and the files that its argument names.
+    """
+    name, _, argument = spec.partition(":")
+    if name in _built_in():
+        named = getattr(importlib.import_module(f"{__name__}.{name}"), "files", None)
+        return list(named(argument)) if named is not None else []
+    return plugins.files(spec) if plugins.is_plugin(spec) else []
+
+
+__all__ = ["Agent", "AgentError", "StateAgent", "available", "files", "make"]

@@ -1,20 +1,22 @@
-"""Digests of the files that agents are made of: a run that was trained on is another agent under the same name."""
+"""Digests of the files that agents are made of: a run that was trained on is another agent under the same name.
+
+Each agent says itself which files it loads: an agent module of this package that loads any defines
+``files(argument)``, which reads the argument as ``make_agent`` does; plug-ins are their source.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import re
-from pathlib import Path
 
-from auction_env.agents.ppo import MODEL_FILE
+from auction_env import agents
+from auction_env.core.files import file_digest
 
 
 def content_digest(spec: str) -> str:
-    """Digest (16 hex digits) of the files that a text such as ``ppo:runs/x`` names; empty if it names none."""
-    files = []
-    for text in re.split(r"[:?,;=()\[\]]", spec):
-        path = Path(text) if text.strip(". ") else Path(MODEL_FILE, "none")
-        file = path / MODEL_FILE if path.is_dir() else path
-        if file.is_file():
-            files.append(hashlib.sha256(file.read_bytes()).hexdigest())
-    return hashlib.sha256("".join(files).encode()).hexdigest()[:16] if files else ""
+    """Digest (16 hex digits) of the files behind the agent that a text names; empty if there are none.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    found = [file_digest(path) for path in agents.files(spec) if path.is_file()]
+    return hashlib.sha256("".join(found).encode()).hexdigest()[:16] if found else ""

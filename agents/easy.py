@@ -2,6 +2,7 @@
 
 from functools import partial
 
-from auction_env.agents.shipped import make_level
+from auction_env.agents.shipped import level_files, make_level
 
 make_agent = partial(make_level, "easy")
+files = partial(level_files, "easy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,11 +69,21 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 
+def _parts(argument: str) -> tuple[str, str, str]:
+    """The chance, as it was written, and the two agents: the other and the main one."""
+    chance, rest = _first_part(argument)
+    other, main = _first_part(rest)
+    return chance, other, _bare(main)
+
+
+def files(argument: str) -> list[Path]:
+    """Those of the two agents; see ``agents.files``."""
+    return [path for spec in _parts(argument)[1:] for path in agents.files(spec)]
+
+
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MixAgent:
     """``mix:CHANCE:OTHER:MAIN``; either may be a mix in brackets."""
-    chance_text, rest = _first_part(argument)
-    other, main = _first_part(rest)
-    main = _bare(main)
+    chance_text, other, main = _parts(argument)
     try:
         chance = float(chance_text)
     except ValueError:
@@ -80,6 +91,6 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MixAgent:
     if not 0 <= chance <= 1:
         raise AgentError(f"agent 'mix': the chance is {chance_text!r}, it must be a number from 0 to 1: {_FORM}")
     if not other or not main:
-        raise AgentError(f"agent 'mix' needs two agents, not {rest!r}: {_FORM}")
+        raise AgentError(f"agent 'mix' needs two agents, not {argument.partition(':')[2]!r}: {_FORM}")
     parts = [agents.make(spec, game, settings, 2 * seed + place) for place, spec in enumerate((main, other))]
     return MixAgent(chance, parts[1], parts[0], seed)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import time
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,14 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
     if "beliefs" in options:
         raise AgentError("agent 'montecarlo': beliefs weigh worlds by a network's policy: give policy=ppo:RUN too")
     return MonteCarloAgent(game, seed=seed, **options)
+
+
+def files(argument: str) -> list[Path]:
+    """Those of the policy that it searches with; see ``agents.files``."""
+    from auction_env import agents
+
+    specs = [part.removeprefix("policy=") for part in argument.split(",") if part.startswith("policy=")]
+    return [path for spec in specs for path in agents.files(spec)]
 
 
 def _network_search(options: dict[str, Any], game: Game, settings: Any, seed: int) -> Agent:

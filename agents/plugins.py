@@ -11,8 +11,10 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import sys
+from importlib import machinery
 from importlib.metadata import EntryPoint
 from importlib.metadata import entry_points as installed
 from pathlib import Path
@@ -61,6 +63,39 @@ def _load(spec: str) -> tuple[Any, str]:
     match = _MODULE.fullmatch(spec)
     assert match is not None
     return _attribute(importlib.import_module(match["module"]), match["attribute"]), match["argument"] or ""
+
+
+def files(spec: str) -> list[Path]:
+    """The sources of a plug-in, found without running its code, and the file that its argument names, if it does.
+
+    A plug-in in a package is all source files and compiled modules of that package; one in a file is that file.
+    """
+    name, _, argument = spec.partition(":")
+    if entry := entry_points().get(name):
+        found = _sources(entry.module)
+    elif match := _FILE.fullmatch(spec):
+        found, argument = [Path(match["path"])], match["argument"] or ""
+    elif match := _MODULE.fullmatch(spec):
+        found, argument = _sources(match["module"]), match["argument"] or ""
+    else:
+        return []
+    return [*found, *([Path(argument)] if os.path.isfile(argument) else [])]
+
+
+def _sources(module: str) -> list[Path]:
+    """The files of the top-level package or module that a module belongs to."""
+    top = module.partition(".")[0]
+    if top == __name__.partition(".")[0]:
+        return []
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return []
+    suffixes = (*machinery.SOURCE_SUFFIXES, *machinery.EXTENSION_SUFFIXES)
+    inside = [path for folder in spec.submodule_search_locations or () for path in Path(folder).rglob("*")]
+    return sorted(path for path in inside if path.name.endswith(suffixes)) or [Path(spec.origin or "")]
 
 
 def _load_file(path: Path) -> ModuleType:

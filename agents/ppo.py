@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,29 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
 
     ``ppo:runs/x?temperature=0.5`` plays at another one, ``?greedy`` takes the likeliest action always.
     """
-    path, _, option = argument.partition("?")
+    path, option = split_option(argument)
     if not path:
         raise AgentError("agent 'ppo' needs a run's folder or a policy file: ppo:runs/x")
-    temperature = _temperature(option)
-    file = Path(path)
-    if file.is_dir():
-        file = file / MODEL_FILE
-    return play_policy(file, game, settings, seed, temperature)
+    return play_policy(policy_file(path), game, settings, seed, _temperature(option))
+
+
+def files(argument: str) -> list[Path]:
+    """The policy file that ``make_agent`` loads; see ``agents.files``."""
+    path, _ = split_option(argument)
+    return [policy_file(path)] if path else []
+
+
+def split_option(argument: str) -> tuple[str, str]:
+    """Path and option of ``PATH?OPTION``; a path that is there may have question marks of its own."""
+    if "?" not in argument or os.path.exists(argument):
+        return argument, ""
+    path, _, option = argument.rpartition("?")
+    return path, option
+
+
+def policy_file(path: str) -> Path:
+    """The policy file that a path names: itself, or a run's model."""
+    return Path(path) / MODEL_FILE if os.path.isdir(path) else Path(path)
 
 
 def play_policy(file: Path, game: Game, settings: Any, seed: int, temperature: float | None = None) -> Agent:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import as_file, files
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from auction_env.agents.base import Agent, AgentError
@@ -17,7 +18,7 @@ from auction_env.agents.ppo import play_policy
 from auction_env.games.game import Game
 
 LEVELS = ("easy", "medium", "hard", "champion")
-FOLDER = files("auction_env") / "data" / "agents"
+FOLDER = resources.files("auction_env") / "data" / "agents"
 
 
 @cache
@@ -37,5 +38,13 @@ def make_level(level: str, argument: str, game: Game, settings: Any, seed: int) 
     entry = levels().get(game.NAME, {}).get(level)
     if entry is None:
         raise AgentError(f"agent {level!r} does not play {game.NAME}: it plays {', '.join(sorted(levels()))}")
-    with as_file(FOLDER / entry["file"]) as path:
+    with resources.as_file(FOLDER / entry["file"]) as path:
         return play_policy(path, game, settings, seed, float(entry["temperature"]))
+
+
+def level_files(level: str, argument: str = "") -> list[Path]:
+    """The policies that a level plays in any game, and what says at which temperatures; see ``agents.files``."""
+    table = Path(str(FOLDER / "levels.toml"))
+    if not table.is_file():
+        return []
+    return [table, *(Path(str(FOLDER / game[level]["file"])) for game in levels().values() if level in game)]

@@ -47,7 +47,7 @@ def game_page(name: str) -> str:
     n = settings.num_players
     fields = dataclasses.fields(game.Settings)
     # The rules page begins with the title; what follows it here is one level below.
-    return f"""```{{include}} ../../auction_env/games/{name}.md
+    return f"""```{{include}} ../../auction_env/games/{name}/RULES.md
 ```
 
 ## Tables from the code

@@ -1,12 +1,13 @@
 """How rule functions are compiled: two decorators over numba.
 
 ``inner`` marks a function that other compiled functions call. ``kernel`` marks one that Python calls: its machine
-code is kept on disk, so that only the first process on a machine pays for compiling. With ``NUMBA_DISABLE_JIT=1``
-both run as plain Python, to the same results.
+code is kept on disk, so that only the first process on a machine pays for compiling. Where it cannot be kept, or what
+was kept is damaged, it is compiled anew. With ``NUMBA_DISABLE_JIT=1`` both run as plain Python, to the same results.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -18,7 +19,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
@@ -28,23 +29,22 @@ def inner(function: Callable[..., Any]) -> Any:
     return numba.njit(**_OPTIONS)(function)
 
 
-def kernel(function: Callable[..., Any] | None = None, *, owner: str = "", parallel: bool = False) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, owner: str = "") -> Any:
     """Compile ``function`` on first call and keep the machine code on disk.
 
     Args:
         function: the function, when used as a bare decorator.
         owner: names the game whose functions a closure captured, so that two games' kernels never share an entry.
-        parallel: run ``numba.prange`` loops on several threads.
     """
     if function is None:
-        return lambda f: kernel(f, owner=owner, parallel=parallel)
+        return lambda f: kernel(f, owner=owner)
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return _plain_kernel(function)
     if owner:
         # Distinct names give distinct symbols and cache files to closures made by one factory for several games.
         function.__qualname__ = f"{function.__qualname__}.{owner}".replace("<locals>", "l")
-    compiled = numba.njit(parallel=parallel, **_OPTIONS)(function)
-    compiled._cache = _SourceKeyedCache(function, owner)
+    compiled = numba.njit(**_OPTIONS)(function)
+    compiled._cache = _machine_code_cache(function, owner)
     return compiled
 
 
@@ -102,11 +102,44 @@ def source_digest(paths: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-_announced = False
+# --- machine code on disk --------------------------------------------------------------------------------------------
+
+_said: set[str] = set()
+
+
+def _say_once(text: str) -> None:
+    if text not in _said:
+        _said.add(text)
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none (pythonw): nobody to tell
+            print(f"auction_env: {text}", file=sys.stderr, flush=True)
+
+
+def _machine_code_cache(function: Callable[..., Any], owner: str) -> Any:
+    """Where a kernel's machine code is kept; in this process alone if there is no folder for it."""
+    try:
+        if not Path(function.__code__.co_filename).is_file():
+            return _NothingKept("the sources are not files: a zip archive, or .pyc files alone")
+        return _SourceKeyedCache(function, owner)
+    except (RuntimeError, OSError):  # numba found no folder that it can write to
+        return _NothingKept("no folder for it can be written to")
+
+
+def _announce(kept: str) -> None:
+    _say_once(f"compiling for this machine, some 10 to 30 s ({kept}) ...")
+
+
+class _NothingKept(NullCache):
+    """No cache on disk, and why."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        _announce(f"in every process anew, since {self._why}; NUMBA_CACHE_DIR=FOLDER names one")
 
 
 class _SourceKeyedCache(FunctionCache):
-    """numba's disk cache, keyed by the sources of all that a kernel calls too.
+    """numba's disk cache, keyed by the sources of all that a kernel calls too, and sealed against damage.
 
     numba notices a change in the file of the compiled function only, not in the files of the functions it calls: an
     edited evaluator would leave stale machine code in every kernel. The key holds a digest of them instead.
@@ -115,6 +148,7 @@ class _SourceKeyedCache(FunctionCache):
     def __init__(self, function: Callable[..., Any], owner: str) -> None:
         super().__init__(function)
         self._function, self._owner = function, owner
+        self._cache_file = _SealedFiles(self._cache_path, self._impl.filename_base, None)
 
     @functools.cached_property
     def _sources(self) -> str:
@@ -124,19 +158,55 @@ class _SourceKeyedCache(FunctionCache):
         return (sig, codegen.magic_tuple(), self._sources, self._owner)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        data = super().load_overload(sig, target_context)
+        try:
+            data = super().load_overload(sig, target_context)
+        except Exception:  # unreadable, whatever way: as if it were not there
+            data = None
         if data is None:
-            _announce()
+            _announce(f"kept in {self.cache_path} for later")
         return data
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # full, or not ours to write
+            why = error.strerror or error
+            _say_once(
+                f"machine code cannot be kept in {self.cache_path} ({why}): later processes compile anew; "
+                "NUMBA_CACHE_DIR=FOLDER names another folder"
+            )
 
-def _announce() -> None:
-    global _announced
-    if not _announced:
-        _announced = True
-        print(
-            "auction_env: compiling the rules for this machine (once, some 10 to 30 s) ...", file=sys.stderr, flush=True
-        )
+
+class _SealedFiles(IndexDataCacheFile):
+    """One file for each machine code, ended by a SHA-256 of its content and of its key; no index.
+
+    Any damage, and machine code of other sources, is as if there were no file. numba's index of several files can,
+    when two processes write at once, name the machine code of other arguments.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._path(key)) as file:
+            file.write(content + self._seal(key, content))
+
+    def load(self, key: Any) -> Any:
+        path = Path(self._path(key))
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        size = hashlib.sha256().digest_size
+        if content[-size:] != self._seal(key, content[:-size]):
+            return None
+        return self._load_data(path.name)  # the pickle ends before the seal
+
+    def _path(self, key: Any) -> str:
+        """Of the arguments and the machine: code of older sources is written over."""
+        name = hashlib.sha256(repr(key[:2]).encode()).hexdigest()[:16]
+        return str(Path(self._cache_path, f"{Path(self._index_name).stem}.{name}.nbc"))
+
+    def _seal(self, key: Any, content: bytes) -> bytes:
+        return hashlib.sha256(repr((self._version, key)).encode() + content).digest()
 
 
 # --- without compilation: numpy's small integers behave as compiled ones do ------------------------------------------

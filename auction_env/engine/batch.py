@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 
+from auction_env.core.threads import most_threads, run_parts
 from auction_env.engine.kernels import Outputs, decision_size, kernels, observation_size, seed_words
 from auction_env.engine.table import settings_of
 from auction_env.games import get_game
@@ -19,6 +19,11 @@ ROWS_PER_THREAD = 2048  # below this a second thread costs more than it brings
 
 def _is_count(value: Any, most: int) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 1 <= int(value) <= most
+
+
+def _part(number: int, part: int, parts: int) -> slice:
+    """The ``part``-th of ``parts`` nearly equal runs of 0 to ``number`` - 1."""
+    return slice(part * number // parts, (part + 1) * number // parts)
 
 
 class Batch:
@@ -55,7 +60,7 @@ class Batch:
             raise ValueError(f"num_tables is {num_tables!r}: it must be an integer from 1 to {1 << 24}")
         if np.dtype(dtype) not in (np.float32, np.int8):
             raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
-        cores = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        cores = most_threads()
         if threads is None:
             threads = min(cores, max(1, num_tables // ROWS_PER_THREAD))
         if not _is_count(threads, cores):
@@ -147,11 +152,28 @@ class Batch:
             )
         actions = actions.astype(np.int64, copy=False)
         threads = min(self.threads, max(1, len(rows) // ROWS_PER_THREAD)) if self.threads > 1 else 1
-        run = self._kernels.step_parallel if threads > 1 else self._kernels.step
-        illegal = run(self.states, rows, actions, self._scratch, self._allowed, self.out, self.full)
+        illegal = self._step_parts(rows, actions, threads) if threads > 1 else self._step(rows, actions)
         if illegal >= 0:
             self._refuse(int(rows[illegal]), int(actions[illegal]))
         return self.out
+
+    def _step(self, rows: np.ndarray, actions: np.ndarray) -> int:
+        """Act on one thread; -1, or the index of the first illegal action, and nothing is done."""
+        return self._kernels.step(self.states, rows, actions, self._scratch, self._allowed, self.out, self.full)
+
+    def _step_parts(self, rows: np.ndarray, actions: np.ndarray, parts: int) -> int:
+        """The same on ``parts`` threads."""
+        illegal = self._kernels.first_illegal(rows, actions, self._allowed, self.out)
+        if illegal < 0:
+
+            def advance(part: int) -> None:
+                mine, scratch = _part(len(rows), part, parts), self._scratch[part : part + 1]
+                self._kernels.advance(
+                    self.states, rows[mine], actions[mine], scratch, self._allowed, self.out, self.full
+                )
+
+            run_parts(advance, parts)
+        return illegal
 
     def _refuse(self, row: int, action: int) -> None:
         if self.states["to_act"][row] < 0:
@@ -220,5 +242,10 @@ class Batch:
         if not _is_count(decisions, 1 << 62):
             raise ValueError(f"decisions is {decisions!r}: it must be an integer, at least 1")
         net = np.zeros((self.num_tables, self.settings.num_players), np.int64)
-        run = self._kernels.rollout_parallel if self.threads > 1 else self._kernels.rollout
-        return int(run(self.states, decisions, self._scratch, net)), net
+        threads = min(self.threads, self.num_tables)
+
+        def play(part: int) -> int:
+            mine, scratch = _part(self.num_tables, part, threads), self._scratch[part : part + 1]
+            return int(self._kernels.rollout(self.states[mine], decisions, scratch, net[mine]))
+
+        return sum(run_parts(play, threads)), net

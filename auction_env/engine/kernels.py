@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from auction_env.core.jit import kernel
@@ -43,15 +42,17 @@ class Kernels:
     # over), marked in ``mask`` (zeros); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
     resample: Callable[..., None]  # states, seats, seeds: one of each for every row
-    # From here scratch has a line for each thread to use; ``out`` is an Outputs; ``allowed``, uint64 [N, words], has a
+    # From here the first line of scratch is used; ``out`` is an Outputs; ``allowed``, uint64 [N, words], has a
     # bit for each action, set where it is legal: what steps are checked by, in a few bytes a table.
     start: Callable[..., None]  # states, rows, scratch, allowed, out, full: begin matches
     show: Callable[..., None]  # the same, of tables as they are
-    step: Callable[..., int]  # states, rows, actions, scratch, allowed, out, full -> -1: act and go on, in one thread;
-    # or the place of the first illegal action, and nothing is done
-    step_parallel: Callable[..., int]  # the same on several
+    step: Callable[..., int]  # states, rows, actions, scratch, allowed, out, full -> -1: act and go on; or the index in
+    # ``rows`` of the first illegal action, and nothing is done
+    first_illegal: Callable[
+        ..., int
+    ]  # rows, actions, allowed, out -> the first half of a step, for parts of it at once
+    advance: Callable[..., None]  # as step: the second
     rollout: Callable[..., int]  # states, decisions, scratch, net -> deals played at random; adds results to net
-    rollout_parallel: Callable[..., int]
 
 
 @cache
@@ -151,26 +152,23 @@ def kernels(game: Any) -> Kernels:
         show(s, row, scratch, allowed, out, full)
 
     @kernel(owner=owner)
-    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> Any:
-        for place in range(rows.shape[0]):
-            if not is_allowed(allowed, rows[place], actions[place], out.masks.shape[1]):
-                return place
-        for place in range(rows.shape[0]):
-            advance(states, rows[place], actions[place], scratch[0], allowed, out, full)
+    def first_illegal(rows: Any, actions: Any, allowed: Any, out: Any) -> Any:
+        for index in range(rows.shape[0]):
+            if not is_allowed(allowed, rows[index], actions[index], out.masks.shape[1]):
+                return index
         return -1
 
-    @kernel(owner=owner, parallel=True)
-    def step_rows_parallel(
-        states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any
-    ) -> Any:
-        parts, number = scratch.shape[0], rows.shape[0]
-        for place in range(number):
-            if not is_allowed(allowed, rows[place], actions[place], out.masks.shape[1]):
-                return place
-        for part in numba.prange(parts):
-            for place in range(part * number // parts, (part + 1) * number // parts):
-                advance(states, rows[place], actions[place], scratch[part], allowed, out, full)
-        return -1
+    @kernel(owner=owner)
+    def advance_rows(states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
+        for index in range(rows.shape[0]):
+            advance(states, rows[index], actions[index], scratch[0], allowed, out, full)
+
+    @kernel(owner=owner)
+    def step_rows(states: Any, rows: Any, actions: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> Any:
+        illegal = first_illegal(rows, actions, allowed, out)
+        if illegal < 0:
+            advance_rows(states, rows, actions, scratch, allowed, out, full)
+        return illegal
 
     @kernel(owner=owner)
     def start_rows(states: Any, rows: Any, scratch: Any, allowed: Any, out: Any, full: Any) -> None:
@@ -208,15 +206,6 @@ def kernels(game: Any) -> Kernels:
             deals += play_on(states[row], decisions, scratch[0], net[row])
         return deals
 
-    @kernel(owner=owner, parallel=True)
-    def rollout_parallel(states: Any, decisions: Any, scratch: Any, net: Any) -> Any:
-        deals = 0
-        parts = scratch.shape[0]
-        for part in numba.prange(parts):
-            for row in range(part * states.shape[0] // parts, (part + 1) * states.shape[0] // parts):
-                deals += play_on(states[row], decisions, scratch[part], net[row])
-        return deals
-
     return Kernels(
         seed=seed_rows,
         new_match=new_match_row,
@@ -227,11 +216,11 @@ def kernels(game: Any) -> Kernels:
         observe=observe_row,
         resample=resample_rows,
         step=step_rows,
-        step_parallel=step_rows_parallel,
+        first_illegal=first_illegal,
+        advance=advance_rows,
         start=start_rows,
         show=show_rows,
         rollout=rollout,
-        rollout_parallel=rollout_parallel,
     )
 
 

@@ -1,13 +1,16 @@
 """Standing benchmarks: named tasks that fix game, settings, seed, opponents and deals, so that numbers can be compared.
 
-A task is a YAML file in ``configs/benchmarks``. One agent is measured at a time: it takes the first place at a table of
-the task's opponents. Results carry the digest of their task; ``auction_env.evaluation.results.compare`` refuses others.
+A task is a TOML file; the standing ones are in ``auction_env/data/benchmarks``. One agent is measured at a time: it
+takes the first place at a table of the task's opponents. Results carry the digest of their task;
+``auction_env.evaluation.results.compare`` refuses others.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import importlib.resources
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,8 @@ from auction_env.evaluation.runner import Make, Plan, play
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
 
-FOLDER = Path(__file__).parents[2] / "configs" / "benchmarks"
+FOLDER = importlib.resources.files("auction_env") / "data" / "benchmarks"
+MAX_BYTES = 1 << 16  # of a task's file: the standing ones have some 200
 
 
 class TaskError(ValueError):
@@ -92,34 +96,46 @@ class Task:
 
 
 def load_task(source: str | Path) -> Task:
-    """A task by its name, or from a file.
+    """A task by its name, or from a file ``*.toml``.
 
     Raises:
-        TaskError: there is no such task, the file is not YAML of a task, or a key is unknown, missing or wrong.
+        TaskError: there is no such task, the file is not TOML of a task, or a key is unknown, missing or wrong.
     """
-    path = Path(source)
-    if path.suffix != ".yaml":
-        path = FOLDER / f"{source}.yaml"
-        if not path.is_file():
-            names = available()
-            near = difflib.get_close_matches(str(source), names, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(names)}"
-            raise TaskError(f"there is no task {str(source)!r}: {hint}")
-    import yaml
-
+    if Path(source).suffix == ".toml":
+        path = Path(source)
+        text = _text(path, str(path))
+    elif str(source) in available():
+        path = Path(f"{source}.toml")
+        text = (FOLDER / path.name).read_text(encoding="utf-8")
+    elif Path(source).suffix in (".yaml", ".yml"):
+        raise TaskError(f"task {source}: tasks are TOML files since 0.2.0: write it as {Path(source).stem}.toml")
+    else:
+        names = available()
+        near = difflib.get_close_matches(str(source), names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(names)}"
+        raise TaskError(f"there is no task {str(source)!r}: {hint}")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return _checked(tomllib.loads(text), path)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise TaskError(f"task {path} is not TOML: {error}") from error
+
+
+def _text(path: Path, name: str) -> str:
+    """The text of a task's file."""
+    try:
+        if path.exists() and not path.is_file():
+            raise TaskError(f"task {name} is not a regular file")
+        if path.stat().st_size > MAX_BYTES:
+            raise TaskError(f"task {name} is larger than {MAX_BYTES} bytes: that is no task")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise TaskError(f"task {path} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise TaskError(f"task {path} is not YAML: {error}") from error
-    return _checked(values, path)
+        raise TaskError(f"task {name} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TaskError(f"task {name} is not UTF-8 text") from error
 
 
-def _checked(values: Any, path: Path) -> Task:
+def _checked(values: dict[str, Any], path: Path) -> Task:
     fields = {field.name: field for field in dataclasses.fields(Task)}
-    if not isinstance(values, dict):
-        raise TaskError(f"task {path} must be a table of keys: {', '.join(fields)}")
     for key in values:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, 1)
@@ -151,7 +167,7 @@ def _check_kind(value: Any, kind: str, what: str) -> None:
 
 def available() -> list[str]:
     """Names of the standing tasks."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return sorted(entry.name.removesuffix(".toml") for entry in FOLDER.iterdir() if entry.name.endswith(".toml"))
 
 
 # --- the leaderboard ------------------------------------------------------------------------------------------------
@@ -233,10 +249,10 @@ def leaderboard(boards: Sequence[Board], command: str) -> str:
         "# Leaderboard",
         "",
         f"Written by `{command}`.",
-        "The tasks are in `configs/benchmarks/`. Each agent is measured alone at a table of the task's opponents, each",
-        "deck through all seatings. ± is half a 95 % interval over decks. An agent is ahead of the next only where",
-        "the interval of their difference, taken deck by deck, lies above zero. Numbers of different task digests",
-        "cannot be compared.",
+        "The tasks are in `auction_env/data/benchmarks/`. Each agent is measured alone at a table of the task's",
+        "opponents, each deck through all seatings. ± is half a 95 % interval over decks. An agent is ahead of the",
+        "next only where the interval of their difference, taken deck by deck, lies above zero. Numbers of different",
+        "task digests cannot be compared.",
         "",
     ]
     return "\n".join(head) + "\n" + "\n".join([*(board.text() for board in boards), *_absent(boards)])

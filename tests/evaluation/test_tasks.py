@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 
 import pytest
 
@@ -15,14 +16,22 @@ from auction_env.evaluation.runner import play
 
 SMALL = Task("small", "auction_poker", 0, {"num_players": 2}, ["random"], 60, 5)
 TEXT = """\
-name: small
-game: auction_poker
-version: 0
-settings: {num_players: 2}
-opponents: [random]
-deals: 60
-seed: 5
+name = "small"
+game = "auction_poker"
+version = 0
+opponents = ["random"]
+deals = 60
+seed = 5
+settings = { num_players = 2 }
 """
+DIGESTS = {
+    "auction_flop-2p-v0": "d8c945443cc20aa8",
+    "auction_flop-4p-v0": "0e7430f27e279e25",
+    "auction_flop-8p-v0": "105fcddf37084c96",
+    "auction_poker-2p-v0": "3c7b6f1483068134",
+    "auction_poker-4p-v0": "2f5e12cfca7f4b8a",
+    "auction_poker-7p-v0": "8c9780ac939b8952",
+}
 
 
 @pytest.mark.parametrize("name", tasks.available())
@@ -34,44 +43,57 @@ def test_shipped_tasks_can_be_played(name):
     assert play(plan).result.deals == plan.schedule.seatings == settings.num_players
 
 
+def test_digests_are_those_of_the_tasks_when_they_were_yaml():
+    """Numbers measured before 0.2.0 stay comparable."""
+    assert {name: load_task(name).digest for name in tasks.available()} == DIGESTS
+
+
 def test_tasks_there_are_for_both_games_and_the_names_of_the_issue():
     assert {"auction_poker-4p-v0", "auction_poker-2p-v0", "auction_flop-4p-v0"} <= set(tasks.available())
 
 
 def test_a_file_is_a_task(tmp_path):
-    (tmp_path / "small.yaml").write_text(TEXT)
-    assert load_task(tmp_path / "small.yaml") == SMALL
+    (tmp_path / "small.toml").write_text(TEXT)
+    assert load_task(tmp_path / "small.toml") == SMALL
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (TEXT + "sead: 1\n", "has no key 'sead': did you mean 'seed'"),
-        (TEXT.replace("seed: 5\n", ""), "lacks the key 'seed'"),
-        (TEXT.replace("deals: 60", "deals: many"), "deals is 'many': it must be an integer"),
-        (TEXT.replace("deals: 60", "deals: 0"), "deals is 0"),
-        (TEXT.replace("[random]", "random"), "opponents is 'random': it must be a list of texts"),
-        (TEXT.replace("[random]", "[random, random]"), "3 agents for 2 seats"),
-        (TEXT.replace("small", "large"), "the file's name says 'small'"),
-        (TEXT.replace("version: 0", "version: 7"), "is of auction_poker-v7, but its rules are at v0"),
-        (TEXT.replace("num_players: 2", "num_plyers: 2"), "did you mean 'num_players'"),
-        (TEXT.replace("game: auction_poker", "game: bridge"), "bridge"),
-        ("- a\n", "must be a table of keys"),
-        ("a: [", "is not YAML"),
-        ("!!python/object/apply:os.system ['true']\n", "is not YAML"),
+        (TEXT + "sead = 1\n", "has no key 'sead': did you mean 'seed'"),
+        (TEXT.replace("seed = 5\n", ""), "lacks the key 'seed'"),
+        (TEXT.replace("deals = 60", 'deals = "many"'), "deals is 'many': it must be an integer"),
+        (TEXT.replace("deals = 60", "deals = 0"), "deals is 0"),
+        (TEXT.replace('["random"]', '"random"'), "opponents is 'random': it must be a list of texts"),
+        (TEXT.replace('["random"]', '["random", "random"]'), "3 agents for 2 seats"),
+        (TEXT.replace('"small"', '"large"'), "the file's name says 'small'"),
+        (TEXT.replace("version = 0", "version = 7"), "is of auction_poker-v7, but its rules are at v0"),
+        (TEXT.replace("num_players = 2", "num_plyers = 2"), "did you mean 'num_players'"),
+        (TEXT.replace('game = "auction_poker"', 'game = "bridge"'), "bridge"),
+        ("- a\n", "is not TOML"),
+        ("a = " + "[" * 30_000, "is not TOML"),
+        ("# " + "x" * (1 << 16), "is larger than 65536 bytes"),
     ],
 )
 def test_wrong_files_are_refused_and_say_why(tmp_path, text, words):
-    (tmp_path / "small.yaml").write_text(text)
+    (tmp_path / "small.toml").write_text(text)
     with pytest.raises(ValueError, match=words.replace("[", r"\[")):
-        load_task(tmp_path / "small.yaml")
+        load_task(tmp_path / "small.toml")
 
 
 def test_unknown_tasks_are_refused_with_the_nearest_name(tmp_path):
     with pytest.raises(TaskError, match="did you mean 'auction_poker-4p-v0'"):
         load_task("auction_poker-4p-v9")
+    with pytest.raises(TaskError, match=r"TOML files since 0\.2\.0: write it as old\.toml"):
+        load_task(tmp_path / "old.yaml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff")
+    with pytest.raises(TaskError, match="is not UTF-8"):
+        load_task(tmp_path / "bytes.toml")
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(TaskError, match="not a regular file"):
+        load_task(tmp_path / "pipe.toml")
     with pytest.raises(TaskError, match="cannot be read"):
-        load_task(tmp_path / "none.yaml")
+        load_task(tmp_path / "none.toml")
 
 
 def test_the_seatings_of_a_task_do_not_depend_on_who_is_measured():

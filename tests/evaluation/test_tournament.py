@@ -303,10 +303,10 @@ def test_modes_of_the_command_line(tmp_path, run):
     quick = ("--deals", "120", "--workers", "1")
     found = run("--round-robin", "random", "rules", "rules:tight", "--seats", "2", *quick)
     assert found.returncode == 0 and "The chips are the truth" in found.stdout, found.stderr
-    small = tmp_path / "small.yaml"
+    small = tmp_path / "small.toml"
     small.write_text(
-        "{name: small, game: auction_poker, version: 0, settings: {num_players: 2}, opponents: [random], "
-        "deals: 200, seed: 5}"
+        'name = "small"\ngame = "auction_poker"\nversion = 0\nopponents = ["random"]\ndeals = 200\nseed = 5\n'
+        "[settings]\nnum_players = 2\n"
     )
     for agent in ("random", "rules"):
         found = run("--task", str(small), agent, "--json", str(tmp_path / f"{agent}.json"))

@@ -544,7 +544,7 @@ def test_damaged_and_hostile_files_are_refused_by_name(policy, tmp_path):
 def test_nothing_here_can_run_code_from_a_file():
     """No eval, exec, pickle or torch.load in the packages and scripts."""
     forbidden = {"eval", "exec", "compile"}
-    modules = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib"}
+    modules = {"pickle", "cloudpickle", "marshal", "shelve", "dill", "joblib", "yaml"}
     files = [*ROOT.glob("auction_env/**/*.py"), *ROOT.glob("agents/**/*.py"), ROOT / "train.py", ROOT / "evaluate.py"]
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -552,8 +552,6 @@ def test_nothing_here_can_run_code_from_a_file():
                 assert node.func.id not in forbidden, f"{path}:{node.lineno}"
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 assert (node.value.id, node.attr) != ("torch", "load"), f"{path}:{node.lineno}"
-                assert node.value.id != "yaml" or node.attr in ("safe_load", "YAMLError"), f"{path}:{node.lineno}"
-            assert not (isinstance(node, ast.ImportFrom) and node.module == "yaml"), f"{path}:{node.lineno}"
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not modules & {name.partition(".")[0] for name in names}, f"{path}:{node.lineno}"
