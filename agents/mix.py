@@ -9,7 +9,11 @@ import numpy as np
 from auction_env.agents.base import Agent, AgentError
 
 from auction_env import agents
+from auction_env.core.limits import depth_of
 from auction_env.games.game import Game
+
+MAX_NESTING = 16  # of mixes in mixes
+SEEDS = 1 << 63  # some generators take no larger ones
 
 _FORM = "write mix:CHANCE:OTHER:MAIN, and brackets round an agent with a colon of its own: mix:0.2:(rules:tight):random"
 
@@ -28,7 +32,7 @@ class MixAgent(Agent):
         """See Agent: the two agents' chance too."""
         self.rng = np.random.default_rng([seed, 0x317C])
         for place, part in enumerate(self.parts):
-            part.seed(2 * seed + place)
+            part.seed((2 * seed + place) % SEEDS)
 
     def delegate(self, number: int) -> list[tuple[Agent, np.ndarray]]:
         """Who chooses at which of ``number`` decisions: int64 rows for each agent that has some."""
@@ -71,6 +75,8 @@ def _bare(text: str) -> str:
 
 def _parts(argument: str) -> tuple[str, str, str]:
     """The chance, as it was written, and the two agents: the other and the main one."""
+    if depth_of(argument) > MAX_NESTING:
+        raise AgentError(f"agent 'mix' holds mixes {depth_of(argument)} levels deep, the most is {MAX_NESTING}")
     chance, rest = _first_part(argument)
     other, main = _first_part(rest)
     return chance, other, _bare(main)
@@ -92,5 +98,5 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MixAgent:
         raise AgentError(f"agent 'mix': the chance is {chance_text!r}, it must be a number from 0 to 1: {_FORM}")
     if not other or not main:
         raise AgentError(f"agent 'mix' needs two agents, not {argument.partition(':')[2]!r}: {_FORM}")
-    parts = [agents.make(spec, game, settings, 2 * seed + place) for place, spec in enumerate((main, other))]
+    parts = [agents.make(spec, game, settings, (2 * seed + place) % SEEDS) for place, spec in enumerate((main, other))]
     return MixAgent(chance, parts[1], parts[0], seed)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from auction_env.agents.base import StateAgent
 
 from benchmarks import peers
 from benchmarks.games import MAIN_GAME, SEATS
@@ -32,27 +33,30 @@ from benchmarks.measure import (
 def _trainer(name: str, folder: Path, overrides: Sequence[str]) -> Any:
     """A trainer of a game's config (its defaults if it has none), with snapshots to play against as in a long run."""
     from auction_env.agents.learning.config import load_config, make_config
-    from auction_env.agents.learning.selfplay import Trainer
+    from auction_env.agents.learning.trainer import Trainer
     from stable_baselines3.common.logger import Logger
 
     file = ROOT / "configs" / f"{name}.toml"
     config = load_config(file, overrides) if file.exists() else make_config({"game": name}, overrides)
     trainer = Trainer(config, folder, say=lambda _: None)
     trainer.model.set_logger(Logger(None, []))
-    for number in range(min(config.pool, config.seated)):
-        trainer.pool.add(trainer._agent(copy.deepcopy(trainer.actor), 1000 + number), number)
+    for number in range(config.opponent_pool_size):
+        trainer.pool.add(trainer.agent(copy.deepcopy(trainer.actor), stream=1000 + number), number)
     return trainer
 
 
 def _iteration(trainer: Any) -> int:
     """One iteration of training, all included: opponents drawn, decisions, update, average, now and then a snapshot."""
-    count = trainer.config.tables * trainer.config.steps
-    trainer.seat_opponents()
+    from auction_env.agents.learning.algorithm import move_towards
+
+    count = trainer.config.num_envs * trainer.config.n_steps
+    trainer.before_iteration()
     trainer.model.learn(count, reset_num_timesteps=False)
     trainer.iteration += 1
-    trainer._average()
-    if trainer.config.pool and trainer.iteration % trainer.config.snapshot_every == 0:
-        trainer.pool.add(trainer._agent(copy.deepcopy(trainer.actor), trainer.iteration), trainer.iteration)
+    move_towards(trainer.average, trainer.actor, 1 / trainer.iteration)
+    if trainer.config.opponent_pool_size and trainer.iteration % trainer.config.snapshot_every == 0:
+        snapshot = trainer.agent(copy.deepcopy(trainer.actor), stream=trainer.iteration)
+        trainer.pool.add(snapshot, trainer.iteration)
     return count
 
 
@@ -64,7 +68,7 @@ def learning(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         ours = []
         for name in games:
-            overrides = ["hidden=[64, 64]", _FOUR_SEATS, *effort.learning]
+            overrides = [_FOUR_SEATS, *effort.learning]
             trainer = _trainer(name, Path(folder) / name, overrides)
             ours.append(Contender(name, repeat(functools.partial(_iteration, trainer)), name))
         others, skipped = collect([functools.partial(peers.tutorial_learning, effort.tutorial_steps)])
@@ -72,11 +76,11 @@ def learning(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
         values = take_turns(contenders, effort.learning_rounds, 5 * effort.seconds)
     peer = "MaskablePPO, tutorial's way, PettingZoo texas_holdem_v4"
     row = row_of(
-        "MaskablePPO self-play, MLP 64 x 64",
+        "MaskablePPO self-play, default network",
         "learner decisions/s",
-        f"{SEATS} seats; ours: `train.py`'s loop with the game's config, opponents' decisions, snapshots and updates "
-        "included, not counted; the tutorial's: one policy for all seats, each of its decisions counted, PPO's default "
-        "batches and epochs",
+        f"{SEATS} seats; ours: `train.py`'s loop with the game's config and network, every seat learns; decisions of "
+        "the pool, snapshots and updates are included, not counted; the tutorial's: one policy for all seats, two "
+        "hidden layers of 64, each of its decisions counted, PPO's default batches and epochs",
         contenders,
         values,
         [(name, name, (peer,)) for name in games],
@@ -118,26 +122,29 @@ class Parts:
         setattr(owner, function, watched)
 
 
-TABLES, OPPONENTS, SEATING, VECENV = "tables", "opponents' networks", "seating of new deals", "rest of VecEnv.step"
+TABLES, OPPONENTS, SEATING, VECENV = "tables", "the pool's agents", "seating of new deals", "rest of VecEnv.step"
+FEATURES = "features"
 LEARNER, UPDATES, REST = "learner's network", "updates", "rest: buffers, masks, advantages"
-IN_VECENV = (TABLES, OPPONENTS, SEATING, VECENV)
+IN_VECENV = (TABLES, FEATURES, OPPONENTS, SEATING, VECENV)
 
 
 def _watch_training(trainer: Any) -> Parts:
     parts = Parts()
     parts.watch(trainer.env, "step", VECENV)
-    parts.watch(trainer.env, "_seat_players", SEATING)
-    parts.watch(trainer.env.batch, "step", TABLES)
+    parts.watch(trainer.env, "_seat", SEATING)
+    for tables in trainer.env.tables:
+        parts.watch(tables.batch, "step", TABLES)
+        parts.watch(tables, "write", FEATURES)
     parts.watch(trainer.model.policy, "forward", LEARNER)
     parts.watch(trainer.model, "train", UPDATES)
-    for agent in [trainer.present, *trainer.pool.agents, *trainer.scripted]:
-        parts.watch(agent, "act_batch", OPPONENTS)
+    for agent in trainer.pool.everyone:
+        parts.watch(agent, "act_states" if isinstance(agent, StateAgent) else "act_batch", OPPONENTS)
     return parts
 
 
 def _shares(trainer: Any, iterations: int) -> list[dict[str, float]]:
     """What share of each iteration's time each part takes."""
-    trainer.config.pool = 0  # the snapshots that are watched are the ones that play
+    trainer.config.opponent_pool_size = 0  # the snapshots that are watched are the ones that play
     parts, shares = _watch_training(trainer), []
     for turn in range(iterations + 2):
         before, begun = dict(parts.seconds), time.perf_counter()
@@ -174,7 +181,7 @@ def _short(file: str) -> str:
 
 
 def vecenv(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
-    """What share of a training iteration ``SelfPlayVecEnv.step`` takes with the default network."""
+    """What share of a training iteration ``AllSeatsVecEnv.step`` takes with the default network."""
     contenders: list[Contender] = []
     values: dict[str, list[float]] = {}
     heads: list[tuple[str, str, Sequence[str]]] = []
@@ -184,22 +191,27 @@ def vecenv(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
         for name in games:
             trainer = _trainer(name, Path(folder) / name, [_FOUR_SEATS, *effort.learning])
             config = trainer.config
-            sizes[name] = {"tables": config.tables, "hidden": config.hidden, "seats": trainer.settings.num_players}
+            sizes[name] = {
+                "tables": config.num_envs,
+                "network": config.network,
+                "net_arch": config.net_arch,
+                "seats": trainer.settings.num_players,
+            }
             _iteration(trainer)
             profiles[name] = _profile(trainer)
             found = _shares(trainer, effort.iterations)
             shares[name] = {part: float(np.median([share[part] for share in found])) for part in found[0]}
-            whole, alone = f"{name}, VecEnv.step", f"{name}, VecEnv.step without opponents' networks"
+            whole, alone = f"{name}, VecEnv.step", f"{name}, VecEnv.step without the pool's agents"
             values[whole] = [sum(share[part] for part in IN_VECENV) for share in found]
             values[alone] = [sum(share[part] for part in IN_VECENV if part != OPPONENTS) for share in found]
             for label in (whole, alone):
                 contenders.append(Contender(label, not_run, name))
                 heads.append((name, label, ()))
     row = row_of(
-        "SB3 `VecEnv.step`, 1024 tables, default network",
+        "SB3 `VecEnv.step`, default network",
         "of an iteration's time",
-        "opponents' decisions are made inside `step`, by networks like the learner's: the first figure has them in, "
-        "the second leaves them out",
+        "the pool's decisions are made inside `step`: the first figure has them in, the second leaves them out; "
+        "features of the learner's decisions are in both",
         contenders,
         values,
         heads,

@@ -59,7 +59,7 @@ TINY = Effort(
     long_run=20_000,
     many_tables=256,
     hands=64,
-    learning=("tables=32", "steps=4", "minibatch=64", "epochs=1"),
+    learning=("num_envs=32", "n_steps=4", "batch_size=64", "n_epochs=1"),
     tutorial_steps=16,
 )
 

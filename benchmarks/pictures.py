@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib
+from auction_env.core.plots import import_matplotlib
 
-matplotlib.use("Agg", force=False)
+import_matplotlib()
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter

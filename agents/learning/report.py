@@ -7,6 +7,8 @@ from pathlib import Path
 
 from auction_env.agents.learning.evaluation import Point
 
+from auction_env.core.plots import import_matplotlib
+
 PICTURE = "curve.png"
 _COLOURS = {"random": "tab:grey", "rules": "tab:blue", "pool": "tab:green"}
 
@@ -16,6 +18,7 @@ def draw_curve(folder: Path, curve: Sequence[Point], title: str) -> Path:
 
     Chips against random players are of another size than the others, so they have an axis of their own.
     """
+    import_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

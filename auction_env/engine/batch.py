@@ -11,6 +11,7 @@ import numpy as np
 from auction_env.core.threads import most_threads, run_parts
 from auction_env.engine.kernels import Outputs, decision_size, kernels, observation_size, seed_words
 from auction_env.engine.table import settings_of
+from auction_env.engine.validation import check_states
 from auction_env.games import get_game
 from auction_env.games.game import Game, IllegalActionError
 
@@ -32,6 +33,9 @@ class Batch:
     When a deal ends its result is written to ``out.net``, and the same step deals the next one (or starts a new match,
     once a match is over), so that a seat is to act at every table at all times. Each table has its own generator:
     results do not depend on the number of tables or threads.
+
+    ``states`` is there to be read. Compiled code does not check what it finds in it: what comes from outside is written
+    by ``set_states`` or ``put``, or is followed by ``show``, which check it.
 
     Args:
         game: a game's name or module.
@@ -208,22 +212,49 @@ class Batch:
         """Put the state of a table with a deal on (``Table.states``, shape (1,)) in a row, say one set up by hand.
 
         Raises:
-            ValueError: the state is not of this game or has no deal on, or there is no such row; nothing has changed.
+            ValueError: the state is not one that play at these settings can reach, or there is no such row; nothing has
+                changed.
         """
-        self._check_rows([row])
+        rows = self._check_rows([row])
         if not isinstance(state, np.ndarray) or state.dtype != self.states.dtype or state.shape != (1,):
             raise ValueError(f"the state is not one row of {self.game.NAME}'s STATE: give the states of such a table")
-        if state["to_act"][0] < 0:
-            raise ValueError("nobody is to act at this table: put a table with a deal on")
-        self.states[row] = state[0]
-        self.show(np.array([row]))
+        self.set_states(state, rows)
+
+    def set_states(self, states: np.ndarray, rows: np.ndarray | None = None) -> Outputs:
+        """Go on from states that come from elsewhere, say a file: each is checked by playing its deal again.
+
+        Args:
+            states: rows of the game's STATE, a deal on at each, shape (N,) or one for each of ``rows``; copied.
+            rows: int64 indices of tables; None: all.
+
+        Returns:
+            Outputs: as ``show``.
+
+        Raises:
+            ValueError: ``rows`` are no indices, or a state is not one that play at these settings can reach: the
+                message names its row and field (``StateError``). Nothing has changed.
+        """
+        rows = self.all_rows if rows is None else self._check_rows(rows)
+        if np.shape(states) != rows.shape:
+            raise ValueError(f"states have shape {list(np.shape(states))}: give one for each of {len(rows)} tables")
+        check_states(self.game, self.settings, states)
+        self.states[rows] = states
+        self._seeded = self._seeded or len(rows) == self.num_tables
+        return self._show(rows)
 
     def show(self, rows: np.ndarray | None = None) -> Outputs:
         """Write ``out`` anew for tables whose rows of ``states`` were written to (all, or ``rows``), before a step.
 
         What the last deal gave (``net``, ``deal_over``, ``match_over``, ``final``) stays as it was.
+
+        Raises:
+            ValueError: what was written is no state that play can reach, as ``set_states``: do not step these tables.
         """
         rows = self.all_rows if rows is None else self._check_rows(rows)
+        check_states(self.game, self.settings, self.states[rows])
+        return self._show(rows)
+
+    def _show(self, rows: np.ndarray) -> Outputs:
         self._kernels.show(self.states, rows, self._scratch, self._allowed, self.out, self.full)
         return self.out
 

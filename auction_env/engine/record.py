@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.files import write_file
+from auction_env.core.limits import LimitError, read_json, reason, shorten
 from auction_env.engine.kernels import kernels, seed_words
 from auction_env.engine.table import DealLog, Table
 from auction_env.games import get_game
@@ -103,11 +104,13 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 def read_record(path: Path) -> dict[str, Any]:
     """A record from a file of JSON, unchecked: ``replay`` checks it. Raises RecordError, naming the file."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_json(path)
     except OSError as error:
-        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is not JSON: {error}") from error
+        raise RecordError(f"{path} cannot be read: {reason(error)}") from error
+    except LimitError as error:
+        raise RecordError(f"{path} is not read: {error}") from error
+    except ValueError as error:
+        raise RecordError(f"{path} is not JSON: {reason(error)}") from error
     if not isinstance(record, dict):
         raise RecordError(f"{path} holds a {type(record).__name__}, not a record")
     return record
@@ -150,9 +153,9 @@ def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None, on_
         try:
             _replay_deal(table, deal, number, on_move or _nothing)
         except RecordError as error:
-            raise RecordError(f"{where}: {error}") from None
+            raise RecordError(f"{where}: {shorten(error, 1000)}") from None
         except (TypeError, ValueError, IndexError, LookupError, AttributeError, OverflowError) as error:
-            raise RecordError(f"{where}: {_reason(error)}") from error
+            raise RecordError(f"{where}: {shorten(_reason(error), 1000)}") from error
     found = make_record(table)["digest"]
     if record.get("digest") not in (None, found):
         raise RecordError(f"the record says digest {record['digest']!r}, but replays to {found!r}")
@@ -162,7 +165,7 @@ def replay(record: Mapping[str, Any], game: Game | ModuleType | None = None, on_
 def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> Table:
     if not isinstance(record, Mapping) or record.get("format") != FORMAT:
         found = record.get("format") if isinstance(record, Mapping) else type(record).__name__
-        raise RecordError(f"format is {found!r}: this version reads {FORMAT!r}")
+        raise RecordError(f"format is {shorten(repr(found))}: this version reads {FORMAT!r}")
     if record.get("seat") is not None:
         raise RecordError(
             f"this record is for seat {record['seat']} only: it lacks what others held and cannot be replayed"
@@ -176,7 +179,7 @@ def _open_record(record: Mapping[str, Any], game: Game | ModuleType | None) -> T
         settings = {k: tuple(v) if isinstance(v, list) else v for k, v in record["settings"].items()}
         table = Table(module, make_settings(module, settings))
     except (KeyError, TypeError, ValueError, SettingsError) as error:
-        raise RecordError(f"settings: {error}") from error
+        raise RecordError(f"settings: {shorten(error, 1000)}") from error
     if record.get("version") != module.VERSION:
         raise RecordError(
             f"version is {record.get('version')!r}: these rules are {module.NAME} version {module.VERSION}"

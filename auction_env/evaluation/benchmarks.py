@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib.resources
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from auction_env.core.limits import parse_toml, reason
 from auction_env.evaluation.match import Schedule
 from auction_env.evaluation.results import Comparison, MatchResult, compare, digest_of
 from auction_env.evaluation.runner import Make, Plan, play
@@ -115,9 +115,10 @@ def load_task(source: str | Path) -> Task:
         hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(names)}"
         raise TaskError(f"there is no task {str(source)!r}: {hint}")
     try:
-        return _checked(tomllib.loads(text), path)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise TaskError(f"task {path} is not TOML: {error}") from error
+        values = parse_toml(text)
+    except ValueError as error:
+        raise TaskError(f"task {path} is not TOML: {reason(error)}") from error
+    return _checked(values, path)
 
 
 def _text(path: Path, name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.core.plots import import_matplotlib
 from auction_env.evaluation.results import Estimate, MatchResult, digest_of, seating_words
 from auction_env.evaluation.statistics import Choices, Measured, choices_of, facts_of, measure
 from auction_env.games.game import Game
@@ -129,7 +130,7 @@ def _chart(
     lines: bool,
 ) -> str:
     """A chart as inline SVG: bars side by side, or lines, one colour an agent."""
-    import matplotlib as mpl
+    mpl = import_matplotlib()
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif", "font.size": 10}):

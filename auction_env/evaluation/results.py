@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.core.limits import LimitError, read_json, reason, shorten
+
 Z_95 = 1.959963984540054  # normal quantile of a two-sided 95 % interval
 RESULT_FORMAT = "auction_env.result/1"
 
@@ -299,17 +301,43 @@ def load_result(path: str | Path) -> dict[str, Any]:
         ResultError: the file cannot be read, or holds something else.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        found = read_json(path)
     except OSError as error:
-        raise ResultError(f"result {path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ResultError(f"result {path} is not JSON: {error}") from error
+        raise ResultError(f"result {path} cannot be read: {reason(error)}") from error
+    except LimitError as error:
+        raise ResultError(f"result {path} is not read: {error}") from error
+    except ValueError as error:
+        raise ResultError(f"result {path} is not JSON: {reason(error)}") from error
     wanted = ("task", "task_digest", "by_deck", "agents", "seatings", "decks")
     if not isinstance(found, dict) or found.get("format") != RESULT_FORMAT or any(key not in found for key in wanted):
         raise ResultError(f"{path} is no result of this version (format {RESULT_FORMAT}): play it again with --json")
     if digest_of(found["task"]) != found["task_digest"]:
         raise ResultError(f"{path} was changed: its task does not have the digest that it states")
+    if wrong := _wrong_entry(found):
+        raise ResultError(f"{path} is damaged: {wrong}")
     return found
+
+
+def _wrong_entry(found: Mapping[str, Any]) -> str:
+    """What is wrong with the numbers that a comparison reads, or an empty text."""
+    for name in ("decks", "seatings"):
+        if not _is_count(found[name]):
+            return f"{name} is {shorten(repr(found[name]), 60)}, but must be an integer from 1"
+    agents, chips = found["agents"], found["by_deck"]
+    if not isinstance(found["task"], dict) or not isinstance(agents, list) or not agents:
+        return "task must be an object, and agents a list that is not empty"
+    named = all(isinstance(agent, dict) and isinstance(agent.get("name"), str) for agent in agents)
+    if not named or not all(_is_count(agent.get("places")) for agent in agents):
+        return "each of agents must have a name, and places that is an integer from 1"
+    if not isinstance(chips, list) or len(chips) != found["decks"]:
+        return f"by_deck must list a number for each of {found['decks']} decks"
+    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in chips):
+        return "by_deck holds what is no number"
+    return "" if all(abs(value) < 2**53 for value in chips) else "by_deck holds more chips than there can be"
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**53
 
 
 def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comparison:

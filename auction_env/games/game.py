@@ -124,6 +124,9 @@ class Game(Protocol):
     observe: Callable[[Any, int, Any, float], None]  # seat, out (zeroed, flat), the value of a full fraction
     resample: Callable[[Any, int], None]  # redraw what the seat may not know, uniformly, with s.rng
 
+    # A game may define ``retrace(row, target, act)`` and ``settled(row)``: they let ``engine.validation`` play a deal
+    # again from its state, so that states that come from elsewhere are checked in full.
+
     def __hash__(self) -> int:  # modules are hashable
         ...
 

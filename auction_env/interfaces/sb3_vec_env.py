@@ -232,7 +232,7 @@ class SelfPlayVecEnv(VecEnv):
         """Go on from ``get_state``; ``policies`` are those with the numbers in its ``control``.
 
         Raises:
-            ValueError: the state is of another number of tables, or of other rules.
+            ValueError: the state is of another number of tables, of other rules, or not one that play can reach.
         """
         out = self.batch.out
         places: dict[str, np.ndarray] = {
@@ -247,9 +247,22 @@ class SelfPlayVecEnv(VecEnv):
                     f"{name} is {state[name].dtype}{list(state[name].shape)}, but these tables have "
                     f"{place.dtype}{list(place.shape)}: it was saved with other settings or another version"
                 )
-        for name, place in places.items():
-            place[...] = state[name]
-        self.batch.show()
+        self._check_seats(state, policies)
+        self.batch.set_states(state["states"].view(self.batch.states.dtype))
+        for name in ("learner", "control", "watched"):
+            places[name][...] = state[name]
         self._next_seed = None
         self.policies.update(policies)
         self._last_id = max([self._last_id, *policies])
+
+    def _check_seats(self, state: Mapping[str, np.ndarray], policies: Mapping[int, Player]) -> None:
+        """Raise ValueError unless all seats and policies that a state names are there."""
+        seats = self.settings.num_players
+        for name, least in (("learner", 0), ("watched", -1)):
+            if state[name].min(initial=0) < least or state[name].max(initial=0) >= seats:
+                raise ValueError(f"{name} is to be a seat, {least} to {seats - 1}, at every table: it is damaged")
+        if (state["control"][self.batch.all_rows, state["learner"]] != LEARNER).any():
+            raise ValueError("control does not seat the learner: it is damaged")
+        strange = set(np.unique(state["control"]).tolist()) - {LEARNER, PRESENT, *self.policies, *policies}
+        if strange:
+            raise ValueError(f"control names policy {min(strange)}, which is not given: it is damaged")

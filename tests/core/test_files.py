@@ -38,7 +38,7 @@ def mode(path: Path) -> int:
 
 def script(text: str, *arguments: str, **more) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", text, *arguments], capture_output=True, text=True, check=False, timeout=60, **more
+        [sys.executable, "-c", text, *arguments], capture_output=True, text=True, check=False, timeout=120, **more
     )
 
 

@@ -42,7 +42,7 @@ def test_signs_that_an_encoding_lacks_are_replaced(encoding, shown):
 
 
 def python(text: str, **more) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, check=False, timeout=60, **more)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, check=False, timeout=120, **more)
 
 
 SHOW = "from auction_env.core.terminal import *; import sys\n"
@@ -52,7 +52,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
     found = subprocess.run(
         ["bash", "-c", f"'{sys.executable}' -c '{SHOW}for n in range(100000): show(n)\nprint(1)' | head -1; "
          "echo ${PIPESTATUS[0]}"],
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert found.stdout == "0\n0\n" and found.stderr == ""
 
@@ -61,7 +61,7 @@ def test_closed_streams_are_no_errors():
     text = SHOW + "show('x'); complain('program', 'y')\ntry: read_line()\nexcept EOFError: sys.exit(7)"
     for redirections in (">&- 2>&- <&-", "<&-", ">&-", "2>&- </dev/null"):
         found = subprocess.run(
-            ["bash", "-c", f'"$0" -c "$1" {redirections}', sys.executable, text], timeout=60, check=False
+            ["bash", "-c", f'"$0" -c "$1" {redirections}', sys.executable, text], timeout=120, check=False
         )
         assert found.returncode == 7, redirections
 
@@ -71,7 +71,7 @@ def test_a_full_device_is_an_error_of_output_but_not_of_complaints():
     text = SHOW + "complain('a', 'b')\ntry: show('x')\nexcept OSError as error: complain('program', error); sys.exit(3)"
     with open("/dev/full", "w") as full:
         found = subprocess.run(
-            [sys.executable, "-c", text], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+            [sys.executable, "-c", text], stdout=full, stderr=subprocess.PIPE, timeout=120, check=False
         )
     assert b"No space left" in found.stderr
     assert found.returncode in (3, 120)  # 120: Python itself could not flush at its end

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from auction_env.agents.base import Agent
-from auction_env.agents.learning.best_response import best_response
+from auction_env.agents.learning.best_response import Stopped, best_response
 from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.trainer import Trainer
 
 from auction_env import agents
 from auction_env.engine.kernels import kernels
@@ -22,19 +23,22 @@ from auction_env.games import get_game
 from auction_env.games.game import make_settings
 
 QUICK = {
-    "decisions": 60_000,
-    "tables": 256,
-    "steps": 16,
-    "hidden": [32, 32],
-    "minibatch": 1024,
-    "epochs": 3,
-    "entropy": 0.01,
+    "total_timesteps": 60_000,
+    "num_envs": 256,
+    "n_steps": 16,
+    "network": "mlp",
+    "net_arch": [32, 32],
+    "batch_size": 1024,
+    "n_epochs": 3,
+    "ent_coef": 0.01,
+    "gae_lambda": 0.95,
     "learning_rate": 3e-3,
     "reward_scale": 1.0,
     "evaluate_every": 5,
     "evaluate_deals": 2000,
     "threads": 1,
-    "opponents": [],
+    "eval_opponents": [],
+    "select_by": "",
 }
 UNIFORM = dict.fromkeys(kuhn.INFORMATION_STATES, 0.5)
 # One of Kuhn's equilibria: no response wins anything from it.
@@ -151,7 +155,7 @@ def test_a_learned_response_comes_near_the_exact_value_and_never_above_it(tmp_pa
 
 def test_nothing_is_found_against_an_equilibrium(tmp_path):
     frozen = Strategy(EQUILIBRIUM)
-    config = Config(game="kuhn", run=str(tmp_path), **{**QUICK, "decisions": 20_000})
+    config = Config(game="kuhn", run=str(tmp_path), **{**QUICK, "total_timesteps": 20_000})
     found = best_response(get_game(kuhn), kuhn.Settings(), frozen, config, 4_000, None, silent)
     assert found.at_least is None and "nothing found" in found.text()
     assert found.summary()["exploitable_by_at_least"] is None
@@ -167,10 +171,39 @@ def test_a_small_auction_poker_has_an_exact_value_that_a_learned_response_approa
     settings = make_settings(game, {**SMALL, "max_raises": 0})
     exact = exact_best_response(game, settings, uniform)
     frozen = agents.make("random", game, settings)
-    config = Config(settings={**SMALL, "max_raises": 0}, run=str(tmp_path), **{**QUICK, "reward_scale": 0.3})
+    values = {**QUICK, "network": "cards", "reward_scale": 0.3, "warm_start": "random", "warm_start_timesteps": 4096}
+    config = Config(settings={**SMALL, "max_raises": 0}, run=str(tmp_path), **values)
     found = best_response(game, settings, frozen, config, 20_000, None, silent)
     assert found.at_least is not None and 0.75 * exact < found.at_least < exact
     assert found.gain.mean - 1.5 * found.gain.half_width < exact
+
+
+def test_a_response_goes_on_where_it_stopped(tmp_path):
+    game = get_game("auction_poker")
+    settings = make_settings(game, SMALL)
+    values = {**QUICK, "network": "cards", "total_timesteps": 12_288, "checkpoint_every": 1, "evaluate_deals": 100}
+
+    def config(folder):
+        return Config(settings=SMALL, run=str(folder), **values)
+
+    frozen = agents.make("random", game, settings)
+    straight = best_response(game, settings, frozen, config(tmp_path / "a"), 200, tmp_path / "a", silent)
+    short = Trainer(config(tmp_path / "b"), tmp_path / "b", silent, rival=agents.make("random", game, settings))
+    (tmp_path / "b").mkdir()
+    step = short.after_iteration
+
+    def stop(progress):
+        step(progress)
+        short.stop.asked = short.iteration == 2
+
+    short.after_iteration = stop
+    with pytest.raises(Stopped):
+        short.run()
+    said = []
+    again = agents.make("random", game, settings)
+    resumed = best_response(game, settings, again, config(tmp_path / "b"), 200, tmp_path / "b", said.append)
+    assert said[0].startswith("going on from 8192 decisions")
+    assert resumed.summary()["gain"] == straight.summary()["gain"]
 
 
 def test_settings_that_differ_from_the_config_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observe, pieces
 from auction_env.games.auction_flop.resample import resample
+from auction_env.games.auction_flop.retrace import retrace, settled
 from auction_env.games.auction_flop.rules import (
     act,
     bidder_of,
@@ -114,6 +115,8 @@ __all__ = [
     "place_chips",
     "public_name",
     "resample",
+    "retrace",
+    "settled",
     "view",
     "visible_deck",
 ]

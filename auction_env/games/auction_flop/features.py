@@ -70,6 +70,7 @@ _Field = ObservationField
 MAX_SEATS = 8
 CHIPS = 20.0  # chips that count as 1 in the features of money
 STEPS = 16  # chips that ``price_steps`` tells apart
+TIED = 1e-3  # chips by which options count as equally good: so that no suit comes before another
 VENTURE = 3.0  # chips that rules' standard style sees in a discard, over what it promises in the present pot
 
 HAND = (
@@ -144,7 +145,7 @@ OPTION = (
     _Field("fee", (1,), "chips that it costs, over CHIPS"),
     _Field("gain", (2,), "chips it brings over the hand as it is: over CHIPS; over 5, in [-1, 1]"),
     _Field("behind", (3,), "chips by which it is worse than the best option, as rules values it: over CHIPS, 5 and 1"),
-    _Field("best", (1,), "whether it is the best option as rules values it"),
+    _Field("best", (1,), "whether it is the best option as rules values it, or as good"),
 )
 C_AT = offsets_of("OptionAt", OPTION)
 
@@ -324,7 +325,7 @@ def _clipped(value: Any, unit: Any) -> Any:
 @inner
 def write_options(s: Any, me: Any, hand: Any, now: Any, stakes: Any, c: Any) -> Any:
     """Write OPTION for each option; return the greatest worth of one in chips (``now`` if there is none)."""
-    best, best_value, best_worth = -1, -1e9, now
+    best_value, best_worth = -1e9, now
     for option in range(options_of(s)):
         subset = option if s.phase == DISCARD else option + 1
         cards, fee = _option_cards(s, me, hand, subset)
@@ -340,7 +341,7 @@ def write_options(s: Any, me: Any, hand: Any, now: Any, stakes: Any, c: Any) -> 
         value = (worth - now) * VENTURE - fee if s.phase == DISCARD else worth
         row[C_AT.behind] = value  # less the best one's, below
         if value > best_value:
-            best, best_value, best_worth = option, value, worth
+            best_value, best_worth = value, worth
     for option in range(options_of(s)):
         row = c[option]
         if row[C_AT.present] > 0:
@@ -348,7 +349,7 @@ def write_options(s: Any, me: Any, hand: Any, now: Any, stakes: Any, c: Any) -> 
             row[C_AT.behind] = behind / CHIPS
             row[C_AT.behind + 1] = _clipped(behind, 5.0)
             row[C_AT.behind + 2] = _clipped(behind, 1.0)
-            row[C_AT.best] = option == best
+            row[C_AT.best] = behind < TIED
     return best_worth
 
 

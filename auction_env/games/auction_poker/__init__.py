@@ -3,6 +3,7 @@
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observe, pieces, shows_cards
 from auction_env.games.auction_poker.resample import resample
+from auction_env.games.auction_poker.retrace import retrace, settled
 from auction_env.games.auction_poker.rules import (
     act,
     action_taken,
@@ -136,6 +137,8 @@ __all__ = [
     "pieces",
     "public_name",
     "resample",
+    "retrace",
+    "settled",
     "shows_cards",
     "view",
     "visible_deck",

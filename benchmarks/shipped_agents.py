@@ -1,0 +1,203 @@
+"""Make and measure the agents in the box.
+
+``python -m benchmarks.shipped_agents make auction_poker`` trains ``configs/agents/champion_auction_poker.toml`` (or
+goes on with its run) and copies two policies of that run into the package: the one that was kept, which ``champion``
+plays, and the imitation of ``rules`` that it started from, which the levels below play, with more and more chance.
+
+``python -m benchmarks.shipped_agents measure`` plays the levels against each other and against scripts and searches,
+at every number of seats of the tables below, and writes ``benchmarks/results/shipped_agents.json`` and the tables of
+``docs/agents_in_the_box.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "auction_env" / "data" / "agents"
+RESULTS = ROOT / "benchmarks" / "results" / "shipped_agents.json"
+PAGE = ROOT / "docs" / "agents_in_the_box.md"
+START, END = "<!-- written by benchmarks.shipped_agents -->", "<!-- to here -->"
+TEMPERATURES = {"hard": 1.0, "medium": 2.0, "easy": 4.0}  # of the imitation
+SEATS = {"auction_poker": (2, 3, 4, 5, 6, 7), "auction_flop": (2, 3, 4, 5, 6, 7, 8)}
+SEARCH_SEATS = {"auction_poker": (2, 3, 4, 7), "auction_flop": (2, 4, 8)}
+SEARCH = "montecarlo:rollouts=100"
+PAIRS = (("champion", "hard"), ("hard", "medium"), ("medium", "easy"), ("easy", "random"))
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    making = commands.add_parser("make", help="train and copy the policies of a game")
+    making.add_argument("game", choices=sorted(SEATS))
+    making.add_argument("--run", type=Path, help="a finished run of that config, in place of training")
+    measuring = commands.add_parser("measure", help="play and write the tables")
+    measuring.add_argument("--deals", type=int, default=20_000)
+    measuring.add_argument("--search-deals", type=int, default=2000, help="against searches, which are slow")
+    measuring.add_argument("--search-seconds", type=float, default=600.0, help="no search match begins after so long")
+    options = parser.parse_args()
+    if options.command == "make":
+        make(options.game, options.run)
+    else:
+        measure(options.deals, options.search_deals, options.search_seconds)
+    return 0
+
+
+# --- making -----------------------------------------------------------------------------------------------------------
+
+
+def make(game: str, run: Path | None) -> None:
+    """Put the policies of a game's champion run into the package."""
+    run = run or _train(ROOT / "configs" / "agents" / f"champion_{game}.toml")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(run / "model.safetensors", FOLDER / f"{game}_champion.safetensors")
+    shutil.copyfile(run / "imitation.safetensors", FOLDER / f"{game}_imitation.safetensors")
+    path = FOLDER / "levels.toml"
+    levels = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    levels[game] = {"champion": {"file": f"{game}_champion.safetensors", "temperature": _temperature(run)}}
+    for level, temperature in TEMPERATURES.items():
+        levels[game][level] = {"file": f"{game}_imitation.safetensors", "temperature": temperature}
+    path.write_text(_toml(levels), encoding="utf-8")
+    print(f"wrote {path}: a run of {_seconds(run):.0f} s")
+
+
+def _train(config: Path) -> Path:
+    from auction_env.agents.learning.checkpoint import CHECKPOINT
+    from auction_env.agents.learning.config import load_config
+    from auction_env.agents.learning.runs import resume_run, start_run
+
+    values = load_config(config)
+    folder = Path(values.run)
+    return (resume_run(folder, []) if (folder / CHECKPOINT).exists() else start_run(values)).run()
+
+
+def _temperature(run: Path) -> float:
+    from safetensors import safe_open
+
+    with safe_open(run / "model.safetensors", "pt") as stored:
+        return float(json.loads(stored.metadata()["json"])["temperature"])
+
+
+def _seconds(run: Path) -> float:
+    return float(json.loads((run / "curve.json").read_text(encoding="utf-8"))[-1]["seconds"])
+
+
+def _toml(levels: dict[str, dict[str, dict[str, Any]]]) -> str:
+    lines = [
+        "# Which policy each level plays, and at which temperature. Written by `python -m benchmarks.shipped_agents`."
+    ]
+    for game in sorted(levels):
+        lines.append(f"\n[{game}]")
+        for level, entry in levels[game].items():
+            lines.append(f'{level} = {{ file = "{entry["file"]}", temperature = {entry["temperature"]} }}')
+    return "\n".join(lines) + "\n"
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+def measure(deals: int, search_deals: int, search_seconds: float) -> None:
+    """All matches; results and tables are written after each game, so that a stop loses little."""
+    import torch
+    from auction_env.agents.learning.checkpoint import provenance
+
+    torch.set_num_threads(1)
+    content: dict[str, Any] = {"deals": deals, "search_deals": search_deals, "matches": [], **provenance()}
+    for game, all_seats in SEATS.items():
+        for seats in all_seats:
+            content["matches"] += [_match(game, seats, "champion", "rules", deals)]
+            content["matches"] += [_match(game, seats, *pair, max(deals // 5, 2)) for pair in PAIRS]
+            _write(content)
+    begun = time.perf_counter()
+    for game, some_seats in SEARCH_SEATS.items():
+        for seats in some_seats:
+            if time.perf_counter() - begun < search_seconds:
+                content["matches"] += [_match(game, seats, "champion", SEARCH, search_deals)]
+                _write(content)
+
+
+def _match(name: str, seats: int, first: str, other: str, deals: int) -> dict[str, Any]:
+    """One agent against copies of another at all other seats, every deck in all distinct seatings."""
+    from auction_env import agents
+    from auction_env.engine.table import settings_of
+    from auction_env.evaluation.match import play_match
+    from auction_env.games import get_game
+
+    game = get_game(name)
+    settings = settings_of(game, {"num_players": seats})
+    line = [agents.make(first, game, settings, 1), *[agents.make(other, game, settings, 2)] * (seats - 1)]
+    begun = time.perf_counter()
+    result = play_match(game, settings, line, deals, 5_2026)
+    by_seat = [result.seat(0, seat) for seat in range(seats)]
+    found = {
+        "game": name,
+        "seats": seats,
+        "agent": first,
+        "opponents": other,
+        "deals": result.deals,
+        "seconds": round(time.perf_counter() - begun, 1),
+        "chips": [result.agent(0).mean, result.agent(0).half_width],
+        "by_seat": [[one.mean, one.half_width] for one in by_seat],
+        "digest": result.digest,
+    }
+    print(name, seats, first, "against", other, result.agent(0), flush=True)
+    return found
+
+
+def _write(content: dict[str, Any]) -> None:
+    from auction_env.agents.learning.checkpoint import write_json
+
+    write_json(RESULTS, content)
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page[: page.index(START)], page[page.index(END) :]
+    PAGE.write_text(f"{before}{START}\n\n{tables(content)}\n{after}", encoding="utf-8")
+
+
+def tables(content: dict[str, Any]) -> str:
+    """The figures as Markdown: a table for each game, a row for each number of seats."""
+    from auction_env.games import get_game
+
+    parts = []
+    for game, all_seats in SEATS.items():
+        matches = {(m["seats"], m["agent"], m["opponents"]): m for m in content["matches"] if m["game"] == game}
+        heads = [("champion", "rules"), ("champion", SEARCH), *PAIRS]
+        lines = [
+            f"### {get_game(game).TITLE}: chips a deal",
+            "",
+            "| seats | " + " | ".join(f"`{a}` against `{b}`" for a, b in heads) + " | least seat of `champion` |",
+            "| --- |" + " --- |" * (len(heads) + 1),
+        ]
+        for seats in all_seats:
+            row = [_cell(matches.get((seats, *head))) for head in heads]
+            lines.append(
+                f"| {seats} | " + " | ".join(row) + f" | {_least(matches.get((seats, 'champion', 'rules')))} |"
+            )
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _cell(match: dict[str, Any] | None) -> str:
+    if match is None:
+        return ""
+    mean, width = match["chips"]
+    digits = 3 if width < 0.05 else 2
+    return f"{mean:+.{digits}f} ± {width:.{digits}f}"
+
+
+def _least(match: dict[str, Any] | None) -> str:
+    if match is None:
+        return ""
+    mean, width = min(match["by_seat"], key=lambda one: one[0] - one[1])
+    return f"{mean:+.2f} ± {width:.2f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Training configs: every key documented, every mistake named."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from auction_env.agents.learning.config import Config, ConfigError, documentation, load_config, make_config
+from tiny_run import ROOT
+
+from auction_env.games import get_game
+from auction_env.games.game import SettingsError
+
+# --- configs ---
+
+
+def test_every_key_is_documented_and_the_default_config_uses_known_ones():
+    text = documentation()
+    for field in dataclasses.fields(Config):
+        assert f"{field.name} = " in text and field.metadata["meaning"] in text
+    for path in sorted([*(ROOT / "configs").glob("*.toml"), *(ROOT / "configs" / "agents").glob("*.toml")]):
+        load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "error", "message"),
+    [
+        (["ent_coeff=0.1"], ConfigError, "no config key 'ent_coeff': did you mean 'ent_coef'"),
+        (["settings.num_player=4"], SettingsError, "did you mean 'num_players'"),
+        (["settings.num_players=8"], SettingsError, "num_players is 8"),
+        (["total_timesteps=many"], ConfigError, "total_timesteps is 'many': it must be an integer"),
+        (["total_timesteps=0"], ConfigError, "total_timesteps is 0: it must be from 1"),
+        (["ent_coef=true"], ConfigError, "ent_coef is True: it must be a number"),
+        (["net_arch=64"], ConfigError, "net_arch is 64: it must be a list of integers"),
+        (["net_arch=[0]"], ConfigError, "sizes of layers"),
+        (["batch_size=1"], ConfigError, "batch_size is 1: it must be from 2"),
+        (["num_envs=13", "n_steps=5", "batch_size=66"], ConfigError, "batch_size is 66, more than the 65 decisions"),
+        (["network=rnn"], ConfigError, "network is 'rnn': it must be one of cards, mlp"),
+        (["net_arch=[]"], ConfigError, "net_arch is empty"),
+        (["select_by=montecarlo"], ConfigError, "select_by is 'montecarlo': it must be one of eval_opponents"),
+        (["seats=[2, 3]", "num_envs=1", "n_steps=2000"], ConfigError, "there must be a table for each of seats"),
+        (["run=runs/good?"], ConfigError, "run is 'runs/good?'"),
+        (["settings=5"], ConfigError, "settings is 5: it must be a table of keys"),
+        (["run="], ConfigError, "run is ''"),
+        (["game=chess"], ValueError, "no game 'chess'"),
+        (["ent_coef"], ConfigError, "write key=value"),
+        (["ppo.ent_coef=1"], ConfigError, "no config key 'ppo.ent_coef'"),
+        (["run=__import__('os').system('touch /tmp/owned')", "seed=__import__('os')"], ConfigError, "seed is"),
+    ],
+)
+def test_bad_overrides_are_named(overrides, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        make_config({}, overrides)
+
+
+def test_overrides_reach_their_keys(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text('ent_coef = 0.2\n[settings]\nnum_players = 4\nfinal_carry = "keep"\n')
+    config = load_config(path, ["settings.num_players=5", "run=runs/x y", "net_arch=[8, 9]", "learning_rate=1"])
+    assert (
+        config.ent_coef == 0.2
+        and config.learning_rate == 1.0
+        and config.run == "runs/x y"
+        and config.net_arch == [8, 9]
+    )
+    assert config.settings == {"num_players": 5, "final_carry": "keep"}
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(tmp_path / "none.toml")
+    path.write_text("ent_coef = = 1")
+    with pytest.raises(ConfigError, match="is not TOML"):
+        load_config(path)
+
+
+def test_numbers_of_seats_make_tables_of_each():
+    config = make_config({"seats": [2, 5]}, [])
+    game, settings = config.resolve()
+    assert [one.num_players for one in config.tables(game, settings)] == [2, 5]
+    twice = make_config({"seats": [2, 2]}, [])
+    with pytest.raises(ConfigError, match="each number may stand once"):
+        twice.tables(game, settings)
+
+
+def test_a_game_without_features_needs_the_flat_observation():
+    import kuhn
+
+    with pytest.raises(ConfigError, match="kuhn defines no features"):
+        Config(game="kuhn").resolve(get_game(kuhn))

@@ -1,0 +1,92 @@
+"""train.py as people run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from tiny_run import ROOT, quiet, tiny_arguments
+
+pytest.importorskip("sb3_contrib")
+
+from auction_env.agents.learning.checkpoint import CHECKPOINT
+from auction_env.agents.learning.runs import resume_run
+
+import train
+
+# --- the command line ---
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    line = [sys.executable, *arguments]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=300, check=False)
+
+
+def test_a_run_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    line = [str(ROOT / "configs/auction_poker.toml"), "num_envs=8", "n_steps=8", "batch_size=64"]
+    assert train.main([*line, f"run={tmp_path / 'file' / 'run'}"]) == 2
+    error = capsys.readouterr().err
+    assert "train.py: " in error and str(tmp_path / "file") in error and "Traceback" not in error
+
+
+def test_train_evaluate_and_errors_from_the_command_line(tmp_path):
+    config = str(ROOT / "configs" / "auction_poker.toml")
+    run = command("train.py", config, *tiny_arguments(tmp_path / "run"))
+    assert run.returncode == 0, run.stderr
+    assert "chips per deal" in run.stdout and "illegal actions: 0" in run.stdout
+    assert "random +" in run.stderr and "entropy" in run.stderr
+    result = tmp_path / "result.json"
+    line = ["evaluate.py", f"ppo:{tmp_path / 'run'}", "random", "random", "--deals", "300", "--json", str(result)]
+    first, second = command(*line), command(*line)
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert json.loads(result.read_text())["deals"] == 300
+    again = command("train.py", config, "--go-on", *tiny_arguments(tmp_path / "run"))
+    assert again.returncode == 0 and "going on with it" in again.stdout
+    assert again.stdout.splitlines()[-3:] == run.stdout.splitlines()[-3:], "a finished run is measured again, no more"
+    bad = command("evaluate.py", f"ppo:{tmp_path / 'run'}", "random")
+    assert bad.returncode == 2 and "seats, but this table has 2" in bad.stderr
+    bad = command("train.py", config, "ent_coeff=1")
+    assert bad.returncode == 2 and "did you mean 'ent_coef'" in bad.stderr and "Traceback" not in bad.stderr
+    own = command(
+        "evaluate.py", f"ppo:{tmp_path / 'run'}", "random", "random", "--deals", "30", "--game", "auction_poker"
+    )
+    assert own.returncode == 0 and "num_players=3" in own.stdout
+    bad = command("evaluate.py", "random", "random", "--json", str(tmp_path / "no" / "file.json"))
+    assert bad.returncode == 2 and "there is no folder" in bad.stderr
+    bad = command("evaluate.py", "random", "nobody")
+    assert bad.returncode == 2 and "no agent 'nobody'" in bad.stderr
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    arguments = [*tiny_arguments(tmp_path / "run"), "total_timesteps=10000000", "evaluate_every=1000", "warm_start=''"]
+    process = subprocess.Popen(
+        [sys.executable, "train.py", str(ROOT / "configs" / "auction_poker.toml"), *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    for _ in range(600):
+        if (tmp_path / "run" / CHECKPOINT).exists():
+            break
+        try:
+            process.wait(0.1)
+        except subprocess.TimeoutExpired:
+            continue
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert f"--resume {tmp_path / 'run'}" in out and "Traceback" not in error
+    again = resume_run(tmp_path / "run", [], quiet)
+    done = again.model.num_timesteps
+    assert done > 0
+    resumed = command("train.py", "--resume", str(tmp_path / "run"), f"total_timesteps={done + 256}")
+    assert resumed.returncode == 0, resumed.stderr
