@@ -20,7 +20,7 @@ from auction_env.engine.record import RecordError, make_record, read_record, rep
 from auction_env.engine.table import Table
 from auction_env.games import available, get_game
 from auction_env.games.game import Game
-from auction_env.interfaces.opponents import Words, choose_at, resolve, seed_players
+from auction_env.interfaces.opponents import Words, choose_at, resolve, seed_players, warm_up
 from auction_env.rendering.text import show, text
 
 INTERRUPTED = 130  # as shells report Ctrl-C
@@ -157,6 +157,7 @@ def _play(options: argparse.Namespace) -> int:
         raise ValueError(f"--record: there is no folder {options.record.parent}")
     if options.record and options.record.is_dir():
         raise ValueError(f"--record: {options.record} is a folder, name a file in it")
+    warm_up(game, settings, players)
     table = Table(game, settings)
     table.reset(options.seed)
     try:

@@ -116,3 +116,15 @@ def choose_at(table: Table, player: Player, word: np.ndarray) -> int:
     assert seat is not None
     observation, mask = table.observe(seat)[None], table.mask(seat)[None]
     return int(ask(player, table.game, table.states, np.array([seat]), observation, mask, word)[0])
+
+
+def warm_up(game: Game, settings: Any, players: Sequence[Player]) -> None:
+    """Let each player choose once at a table of its own, so that nothing is compiled while people wait for a move.
+
+    Seed the players afterwards. Errors as ``ask``.
+    """
+    table, word = Table(game, settings), np.ones(1, np.uint64)
+    table.reset(0)
+    for player in {id(player): player for player in players}.values():
+        choose_at(table, player, word)
+    table.act(table.legal()[0])
