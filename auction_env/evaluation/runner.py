@@ -27,6 +27,7 @@ import numpy as np
 
 from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file
 from auction_env.core.processes import end_with_parent
+from auction_env.core.version import __version__
 from auction_env.engine.agent import Player
 from auction_env.evaluation.match import Schedule, Watcher, number_groups, plain_settings
 from auction_env.evaluation.results import MatchResult, digest_of
@@ -119,8 +120,6 @@ class Plan:
 
     def identity(self) -> dict[str, Any]:
         """All that results depend on, as plain data: only a match with the same goes on with stored parts."""
-        from auction_env import __version__
-
         return {
             "format": STATE_FORMAT,
             "auction_env": __version__,
