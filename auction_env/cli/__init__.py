@@ -10,6 +10,7 @@ from pathlib import Path
 from auction_env.cli import listing, play, replay
 from auction_env.cli.arguments import INTERRUPTED, as_toml, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
+from auction_env.core.processes import stopped_by_signals
 from auction_env.core.terminal import complain, show
 from auction_env.engine.agent import PlayerError
 from auction_env.engine.record import RecordError
@@ -35,13 +36,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(line)
     set_color(getattr(options, "color", "auto"))
     try:
-        return int(options.run(options))
+        with stopped_by_signals():
+            return int(options.run(options))
     except (Stop, EOFError):
         show("\nStopped.")
         return 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         show("\nStopped.")
-        return INTERRUPTED
+        return int(getattr(stop, "status", INTERRUPTED))
     except BrokenPipeError:  # whoever reads has seen enough
         sys.stderr.close()
         return 0

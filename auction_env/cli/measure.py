@@ -253,8 +253,10 @@ def _typed(pairs: Sequence[str]) -> list[str]:
 
 def _table_of(specs: Sequence[str], game: str | None) -> dict[str, Any]:
     """Game and settings: those that the first run among the agents was trained with, unless another game is named."""
+    from auction_env.agents.ppo import split_option
+
     for spec in specs:
-        stored = Path(spec.partition(":")[2].partition("?")[0]) / "run.json"
+        stored = Path(split_option(spec.partition(":")[2])[0]) / "run.json"
         if spec.startswith("ppo:") and stored.is_file():
             config = _stored_config(stored)
             if game in (None, config.get("game")):
