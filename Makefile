@@ -22,7 +22,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
-	$(PY) train.py $(CONFIG) --go-on
+	$(PY) train.py $(CONFIG) --auto-resume
 
 test: setup lint  ## lint, types, and all tests but the slow ones
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'
@@ -44,7 +44,7 @@ learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over s
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
 leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 20 minutes
-	$(PY) evaluate.py $(AGENTS) --leaderboard LEADERBOARD.md --state runs/leaderboard
+	$(PY) evaluate.py leaderboard $(AGENTS) --output LEADERBOARD.md --checkpoint-dir runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[bench]' \

@@ -1,7 +1,7 @@
-"""The agents in the box: policies that come with the package, one file for all numbers of seats of a game.
+"""The agents in the box: policies that come with the package, for both games and every number of seats.
 
-``levels.toml`` beside the policies says which file each level plays, and at which temperature: a level below the
-champion is an earlier policy of the same run, or one played with more chance. ``docs/agents.md`` has their figures.
+``levels.toml`` beside the policies says which file each level plays, and at which temperature; at some numbers of seats
+another than for all. ``docs/agents_in_the_box.md`` has their figures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FOLDER = resources.files("auction_env") / "data" / "agents"
 
 @cache
 def levels() -> dict[str, dict[str, dict[str, Any]]]:
-    """By game and level: ``file`` and ``temperature``."""
+    """By game and level: ``file`` and ``temperature``; by number of seats, as text, where another file is played."""
     return tomllib.loads((FOLDER / "levels.toml").read_text(encoding="utf-8"))
 
 

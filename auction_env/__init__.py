@@ -16,6 +16,7 @@ from typing import Any
 import gymnasium
 import pettingzoo
 
+from auction_env.core.version import __version__
 from auction_env.engine.record import RecordError, make_record, replay
 from auction_env.engine.table import Table
 from auction_env.games import available, get_game
@@ -24,13 +25,13 @@ from auction_env.games.hands import describe, high_rank, low_rank
 from auction_env.interfaces.pettingzoo_aec import AuctionEnv, make_env
 from auction_env.interfaces.pettingzoo_parallel import AuctionParallelEnv
 
-__version__ = "0.2.0"
 __all__ = [
     "IllegalActionError",
     "RecordError",
     "SettingsError",
     "SetupError",
     "Table",
+    "__version__",
     "available",
     "describe",
     "get_game",

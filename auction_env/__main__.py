@@ -1,4 +1,4 @@
-"""``python -m auction_env``: what there is; ``play`` at a table; ``replay`` a record."""
+"""``python -m auction_env``: what there is; ``play``, ``replay``, ``train``, ``evaluate``."""
 
 import sys
 

@@ -1,17 +1,16 @@
-"""Train a config with several seeds and report chips per deal against each opponent: mean and interval over seeds.
+"""Train a config with several seeds and report chips per deal against agents: mean and interval over seeds.
 
 ``python -m benchmarks.learning configs/auction_poker.toml --seeds 5`` writes ``benchmarks/results/learning_GAME.json``
-and a learning curve of all seeds, ``docs/images/learning_GAME.png``.
+and a learning curve of all seeds, ``docs/images/learning_GAME.png``. Finished runs are kept under ``runs/learning`` and
+not made again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
-import tempfile
-from collections.abc import Sequence
+import time
 from pathlib import Path
 from typing import Any
 
@@ -35,61 +34,78 @@ def main() -> int:
     share_cores()
     from auction_env.agents.learning.checkpoint import provenance, write_json
     from auction_env.agents.learning.config import load_config
-    from auction_env.agents.learning.runs import start_run
-    from auction_env.agents.learning.trainer import Trainer
 
-    runs: list[dict[str, Any]] = []
-    trainer: Trainer | None = None
+    runs = []
     for seed in range(options.seeds):
-        folder = Path(tempfile.mkdtemp()) / "run"
+        folder = Path("runs") / "learning" / f"{Path(options.config).stem}_{seed}"
         config = load_config(options.config, [*options.overrides, f"seed={seed}", f"run={folder}"])
-        trainer = start_run(config)
-        trainer.run()
-        results = trainer.final_evaluation()
-        runs.append(
-            {
-                "seed": seed,
-                "seconds": trainer.curve[-1].seconds,
-                "curve": json.loads((folder / "curve.json").read_text()),
-                "evaluation": {name: _without_decks(result.summary()) for name, result in results.items()},
-            }
-        )
-        gains = ", ".join(f"{result.agent(0)} against {name}" for name, result in results.items())
-        print(f"seed {seed}: chips per deal {gains}; {trainer.curve[-1].seconds:.0f} s", flush=True)
-        shutil.rmtree(folder.parent)
-    assert trainer is not None
-    game, n = trainer.game, trainer.settings.num_players
+        runs.append(_run(config, folder, seed))
+    game, settings = config.resolve()
     report = {
-        "command": f"python -m benchmarks.learning {options.config} --seeds {options.seeds}",
-        "total_timesteps": trainer.config.total_timesteps,
-        "against": {name: _against(runs, name) for name in trainer.config.eval_opponents},
+        "command": " ".join(
+            ["python -m benchmarks.learning", options.config, *options.overrides, f"--seeds {options.seeds}"]
+        ),
+        "timesteps": config.total_timesteps,
+        "against": {name: _against(runs, name) for name in config.eval_opponents},
         "runs": runs,
         **provenance(),
     }
     write_json(ROOT / "benchmarks" / "results" / f"learning_{game.NAME}.json", report)
-    draw(report, trainer.config.select_by, game.TITLE, n, ROOT / "docs" / "images" / f"learning_{game.NAME}.png")
-    for name, found in report["against"].items():
-        print(f"{game.TITLE}, {n} seats, {options.seeds} seeds, chips per deal against {name}:", end=" ")
-        print(_words(found["chips_per_deal"]))
-        for seat, one in enumerate(found["by_seat"]):
-            print(f"  at seat {seat}: {_words(one)}")
+    draw(report, game.TITLE, settings.num_players, ROOT / "docs" / "images" / f"learning_{game.NAME}.png")
+    print(table(report))
     return 0
 
 
-def _without_decks(summary: dict[str, Any]) -> dict[str, Any]:
-    """A match's summary without the result of each deck, which is long."""
-    return {name: value for name, value in summary.items() if name != "by_deck"}
+def _run(config: Any, folder: Path, seed: int) -> dict[str, Any]:
+    """One seed: its curve, its evaluation, its seconds; an unfinished run goes on where it stopped."""
+    from auction_env.agents.learning.checkpoint import CHECKPOINT
+    from auction_env.agents.learning.runs import resume_run, start_run
+
+    begun = time.process_time()
+    trainer = resume_run(folder, []) if (folder / CHECKPOINT).exists() else start_run(config)
+    if not (folder / "evaluation.json").exists():
+        trainer.run()
+        trainer.final_evaluation()
+    found = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
+    evaluation = {name: _without_decks(result) for name, result in found.items()}
+    curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
+    run = {"seed": seed, "seconds": curve[-1]["seconds"], "cpu_seconds": round(time.process_time() - begun, 1)}
+    print(f"seed {seed}: {run['seconds']:.0f} s, {_by_name(evaluation)}", flush=True)
+    return {**run, "curve": curve, "evaluation": evaluation}
 
 
-def _against(runs: Sequence[dict[str, Any]], opponent: str) -> dict[str, Any]:
-    """What the kept policies of all seeds win from an opponent: over seeds, at each seat, and in the worst case."""
-    first = [run["evaluation"][opponent]["agents"][0] for run in runs]
-    by_seat = np.array([[seat["mean"] for seat in one["by_seat"]] for one in first]).T
+def _without_decks(result: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in result.items() if name != "by_deck"}
+
+
+def _by_name(evaluation: dict[str, Any]) -> dict[str, float]:
+    return {name: round(found["agents"][0]["chips_per_deal"]["mean"], 2) for name, found in evaluation.items()}
+
+
+def _against(runs: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """Over seeds, in all seats and seat by seat, and the least lower bound that any seed has in any seat."""
+    agents = [run["evaluation"][name]["agents"][0] for run in runs]
+    by_seat = np.array([[seat["mean"] for seat in agent["by_seat"]] for agent in agents]).T
     return {
-        "chips_per_deal": _over_seeds(np.array([one["chips_per_deal"]["mean"] for one in first])),
+        "chips_per_deal": _over_seeds(np.array([agent["chips_per_deal"]["mean"] for agent in agents])),
         "by_seat": [_over_seeds(seat) for seat in by_seat],
-        "worst_lower_bound": min(seat["mean"] - seat["half_width"] for one in first for seat in one["by_seat"]),
+        "worst_lower_bound": min(seat["mean"] - seat["half_width"] for agent in agents for seat in agent["by_seat"]),
     }
+
+
+def table(report: dict[str, Any]) -> str:
+    """The figures as Markdown: a row a seed, and one over seeds."""
+    names = list(report["against"])
+    lines = ["| seed | " + " | ".join(f"against `{name}`" for name in names) + " | in the worst seat |"]
+    lines.append("| --- |" + " --- |" * (len(names) + 1))
+    for run in report["runs"]:
+        agents = [run["evaluation"][name]["agents"][0] for name in names]
+        cells = [_words(agent["chips_per_deal"]) for agent in agents]
+        worst = min(agents[-1]["by_seat"], key=lambda seat: seat["mean"] - seat["half_width"])
+        lines.append(f"| {run['seed']} | " + " | ".join(cells) + f" | {_words(worst)} |")
+    over = [_words(report["against"][name]["chips_per_deal"]) for name in names]
+    lines.append("| all | " + " | ".join(over) + " | |")
+    return "\n".join(lines)
 
 
 def _over_seeds(values: np.ndarray) -> dict[str, float]:
@@ -99,29 +115,28 @@ def _over_seeds(values: np.ndarray) -> dict[str, float]:
 
 
 def _words(found: dict[str, float]) -> str:
-    return f"{found['mean']:+.2f} ± {found['half_width']:.2f} (least {found['least']:+.2f}, most {found['most']:+.2f})"
+    return f"{found['mean']:+.2f} ± {found['half_width']:.2f}"
 
 
-def draw(report: dict[str, Any], opponent: str, title: str, num_players: int, path: Path) -> None:
-    """Learning curves of all seeds against one opponent."""
-    from auction_env.core.plots import import_matplotlib
-
-    import_matplotlib()
+def draw(report: dict[str, Any], title: str, num_players: int, path: Path) -> None:
+    """Learning curves of all seeds against the strongest of the agents they were measured by, the last one named."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.2), dpi=120, layout="constrained")
-    axis = figure.add_subplot()
+    FigureCanvasAgg(figure)  # whatever MPLBACKEND says
+    axis, name = figure.add_subplot(), list(report["against"])[-1]
     for run in report["runs"]:
-        points = [point for point in run["curve"] if opponent in point["chips"]]
+        points = [point for point in run["curve"] if name in point["chips"]]
         millions = [point["timesteps"] / 1e6 for point in points]
-        chips = np.array([point["chips"][opponent]["mean"] for point in points])
-        half = np.array([point["chips"][opponent]["half_width"] for point in points])
-        (line,) = axis.plot(millions, chips, linewidth=1.2, label=f"seed {run['seed']}")
+        chips = np.array([point["chips"][name]["mean"] for point in points])
+        half = np.array([point["chips"][name]["half_width"] for point in points])
+        (line,) = axis.plot(millions, chips, ".-", linewidth=1.2, label=f"seed {run['seed']}")
         axis.fill_between(millions, chips - half, chips + half, alpha=0.12, color=line.get_color(), linewidth=0)
-    axis.axhline(0, color="grey", linewidth=0.8)
-    axis.set_xlabel("decisions learned from, millions")
-    axis.set_ylabel("chips per deal")
-    axis.set_title(f"{title}: self-play, measured against {num_players - 1} of {opponent} (bands: 95 %)")
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.set_xlabel("decisions learned from, millions (after the warm start)")
+    axis.set_ylabel(f"chips per deal against {num_players - 1} of `{name}`")
+    axis.set_title(f"{title}: self-play, averaged weights as they learn (bands: 95 %)")
     axis.grid(alpha=0.3)
     axis.legend(loc="lower right")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -39,13 +39,16 @@ def main() -> int:
     making = commands.add_parser("make", help="train and copy the policies of a game")
     making.add_argument("game", choices=sorted(SEATS))
     making.add_argument("--run", type=Path, help="a finished run of that config, in place of training")
+    making.add_argument(
+        "--seats", type=int, help="the champion of this number of seats alone, from a config of its own"
+    )
     measuring = commands.add_parser("measure", help="play and write the tables")
     measuring.add_argument("--deals", type=int, default=20_000)
     measuring.add_argument("--search-deals", type=int, default=2000, help="against searches, which are slow")
     measuring.add_argument("--search-seconds", type=float, default=600.0, help="no search match begins after so long")
     options = parser.parse_args()
     if options.command == "make":
-        make(options.game, options.run)
+        make(options.game, options.run, options.seats)
     else:
         measure(options.deals, options.search_deals, options.search_seconds)
     return 0
@@ -54,17 +57,22 @@ def main() -> int:
 # --- making -----------------------------------------------------------------------------------------------------------
 
 
-def make(game: str, run: Path | None) -> None:
-    """Put the policies of a game's champion run into the package."""
-    run = run or _train(ROOT / "configs" / "agents" / f"champion_{game}.toml")
+def make(game: str, run: Path | None, seats: int | None) -> None:
+    """Put the policies of a game's champion run into the package; for a number of seats alone, only the champion."""
+    suffix = f"_{seats}" if seats else ""
+    run = run or _train(ROOT / "configs" / "agents" / f"champion_{game}{suffix}.toml")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(run / "model.safetensors", FOLDER / f"{game}_champion.safetensors")
-    shutil.copyfile(run / "imitation.safetensors", FOLDER / f"{game}_imitation.safetensors")
-    path = FOLDER / "levels.toml"
+    path, champion = FOLDER / "levels.toml", f"{game}_champion{suffix}.safetensors"
     levels = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    levels[game] = {"champion": {"file": f"{game}_champion.safetensors", "temperature": _temperature(run)}}
-    for level, temperature in TEMPERATURES.items():
-        levels[game][level] = {"file": f"{game}_imitation.safetensors", "temperature": temperature}
+    shutil.copyfile(run / "model.safetensors", FOLDER / champion)
+    entry = {"file": champion, "temperature": _temperature(run)}
+    if seats:
+        levels[game]["champion"][str(seats)] = entry
+    else:
+        shutil.copyfile(run / "imitation.safetensors", FOLDER / f"{game}_imitation.safetensors")
+        levels[game] = {"champion": entry}
+        for level, temperature in TEMPERATURES.items():
+            levels[game][level] = {"file": f"{game}_imitation.safetensors", "temperature": temperature}
     path.write_text(_toml(levels), encoding="utf-8")
     print(f"wrote {path}: a run of {_seconds(run):.0f} s")
 
@@ -91,14 +99,18 @@ def _seconds(run: Path) -> float:
 
 
 def _toml(levels: dict[str, dict[str, dict[str, Any]]]) -> str:
-    lines = [
-        "# Which policy each level plays, and at which temperature. Written by `python -m benchmarks.shipped_agents`."
-    ]
+    lines = ["# Which policy each level plays, at which temperature. Written by `python -m benchmarks.shipped_agents`."]
     for game in sorted(levels):
-        lines.append(f"\n[{game}]")
         for level, entry in levels[game].items():
-            lines.append(f'{level} = {{ file = "{entry["file"]}", temperature = {entry["temperature"]} }}')
+            lines.append(f"\n[{game}.{level}]")
+            lines += [f"{key} = {_value(value)}" for key, value in entry.items()]
     return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(inside)}" for key, inside in value.items()) + " }"
+    return json.dumps(value)
 
 
 # --- measuring --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from auction_env.agents.base import Agent
 from torch import nn
 
 from auction_env import agents
+from auction_env.core.files import write_json
 from auction_env.evaluation.match import MatchResult, play_match
 from auction_env.evaluation.results import Estimate
 
@@ -136,8 +137,6 @@ def _mean(estimates: Sequence[Estimate]) -> Estimate:
 
 def write_curve(folder: Path, curve: Sequence[Point]) -> None:
     """The learning curve as JSON in a run's folder."""
-    from auction_env.agents.learning.checkpoint import write_json
-
     write_json(folder / CURVE, [dataclasses.asdict(point) for point in curve])
 
 

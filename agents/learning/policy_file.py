@@ -19,7 +19,7 @@ from auction_env.agents.learning.networks import NETWORKS, Shape, build_network,
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
 from torch import nn
 
-from auction_env import __version__
+from auction_env.core.version import __version__
 from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import decision_size
 from auction_env.evaluation.match import plain_settings

@@ -21,8 +21,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from auction_env.engine.batch import Batch
 from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import decision_size
+from auction_env.engine.opponents import LEARNER, step_opponents
 from auction_env.games.game import Game
-from auction_env.interfaces.opponents import LEARNER, play_on
 
 SEATING = 0x5EA7  # stream of the seed
 
@@ -198,7 +198,7 @@ class AllSeatsVecEnv(VecEnv):
             ended[fresh] = True
             self._seat(tables, over)
 
-        play_on(
+        step_opponents(
             tables.batch, tables.control, self.agents.__getitem__, lambda rows: self.rng, rows, finish, tables.actions
         )
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
 import time
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +17,10 @@ from auction_env.games.game import Game
 
 class PlayerError(RuntimeError):
     """A player acted illegally or failed; the message names it."""
+
+
+class TooSlowError(PlayerError):
+    """A player took longer for a decision than it may."""
 
 
 class Player(Protocol):
@@ -102,6 +110,53 @@ def _timed_choice(
     return actions, time.perf_counter() - begun
 
 
+def _one_by_one(
+    player: Any,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    chance: np.random.Generator | np.ndarray,
+    time_limit: float,
+) -> np.ndarray:
+    """What a player chooses, asked for one decision at a time. Raises TooSlowError if one takes too long."""
+    name, actions = getattr(player, "name", type(player).__name__), []
+    for row in range(len(masks)):
+        one = slice(row, row + 1)
+        given = (states[one], seats[one], observations[one], masks[one])
+        with _interrupted_after(time_limit, name):
+            chosen, seconds = _timed_choice(
+                player, game, *given, chance if isinstance(chance, np.random.Generator) else chance[one]
+            )
+        if seconds > time_limit:
+            raise TooSlowError(
+                f"agent {name} is too slow: {seconds:.3g} s for a decision, the limit is {time_limit:g} s"
+            )
+        actions.append(np.asarray(chosen))
+    return np.concatenate(actions) if actions else np.empty(0, np.int64)
+
+
+@contextlib.contextmanager
+def _interrupted_after(seconds: float, name: str) -> Iterator[None]:
+    """Raise TooSlowError in what runs within for longer: by the alarm of the main thread, where there is one."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise TooSlowError(f"agent {name} is too slow: a decision was stopped, the limit is {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    # Half as much again: what ends in that time is measured, so that its seconds can be told.
+    signal.setitimer(signal.ITIMER_REAL, 1.5 * seconds + 0.05)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def ask(
     player: Player,
     game: Game,
@@ -124,7 +179,8 @@ def ask(
         masks: int8[B, actions].
         chance: a generator, or a word for each decision, uint64[B]: of what is drawn anew for a player that asks for
             states, and of a player that takes words.
-        time_limit: seconds that it may take for a decision, on average over those asked for here; None: no limit.
+        time_limit: seconds that it may take for any one decision: it is then asked for one after the other, and
+            interrupted where that is possible (in the main thread, when Python runs); None: no limit.
 
     Returns:
         int64[B], each legal.
@@ -134,14 +190,15 @@ def ask(
     """
     name = getattr(player, "name", type(player).__name__)
     try:  # of copies of the masks: what it writes to its own changes nothing that is checked here
-        chosen, seconds = _timed_choice(player, game, states, seats, observations, masks.copy(), chance)
+        if time_limit is None:
+            chosen = choose(player, game, states, seats, observations, masks.copy(), chance)
+        else:
+            chosen = _one_by_one(player, game, states, seats, observations, masks.copy(), chance, time_limit)
         actions = np.asarray(chosen)
+    except TooSlowError:
+        raise
     except (Exception, SystemExit) as error:  # or a player could end the program, its status 0
         raise PlayerError(f"agent {name} failed: {type(error).__name__}: {error}") from error
-    if time_limit is not None and seconds > time_limit * len(masks):
-        raise PlayerError(
-            f"agent {name} is too slow: {seconds / len(masks):.3g} s a decision, the limit is {time_limit:g} s"
-        )
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise PlayerError(f"agent {name} gave {actions.dtype}{list(actions.shape)}, not one integer for each seat")
     if len(masks) == 1 and 0 <= actions[0] < masks.shape[1] and masks[0, actions[0]]:  # as below, but quicker

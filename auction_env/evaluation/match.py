@@ -200,7 +200,8 @@ class Schedule:
             part: its number.
             players: the agents, by number of group; the chance of each starts anew.
             watcher: is told what happens.
-            time_limit: seconds that a decision may take, on average over those asked at once; None: any.
+            time_limit: seconds that any one decision may take: agents are then asked for one at a time, and each has
+                decided once before, unmeasured (what it compiles or loads then does not count); None: any.
 
         Returns:
             results int64[decks, seatings, places].
@@ -211,6 +212,8 @@ class Schedule:
         """
         if time_limit is not None and not time_limit > 0:
             raise ValueError(f"time_limit is {time_limit}: it must be above 0, or None for no limit")
+        if time_limit is not None:
+            _warm_up(self.game, self.settings, players)
         for group, player in enumerate(players):
             restart = getattr(player, "seed", None)
             if restart is not None:
@@ -302,6 +305,15 @@ def play_match(
         if progress:
             progress(done)
     return schedule.result([agent.name for agent in agents], parts)
+
+
+def _warm_up(game: Game, settings: Any, players: Sequence[Player]) -> None:
+    """Ask each player for one decision at a table of no match: what it loads or compiles first is not measured."""
+    batch = Batch(game, settings, 1, size=decision_size(game, settings), threads=1)
+    out = batch.reset(np.zeros(1, np.uint64))
+    for player in players:
+        given = (batch.states.copy(), out.seats.copy(), out.observations.copy(), out.masks.copy())
+        ask(player, game, *given, np.random.default_rng(0))
 
 
 def _play_tables(

@@ -298,16 +298,32 @@ def load_result(path: str | Path) -> dict[str, Any]:
     """A result that ``MatchResult.summary`` gave, from its JSON file.
 
     Raises:
+        ResultError: the file cannot be read, or holds something else or several results.
+    """
+    found = load_results(path)
+    if len(found) != 1:
+        raise ResultError(f"{path} holds {len(found)} results: one is wanted here")
+    return found[0]
+
+
+def load_results(path: str | Path) -> list[dict[str, Any]]:
+    """The results in a JSON file: one as ``MatchResult.summary`` gives it, or a list of them.
+
+    Raises:
         ResultError: the file cannot be read, or holds something else.
     """
     try:
-        found = read_json(path)
+        content = read_json(path)
     except OSError as error:
         raise ResultError(f"result {path} cannot be read: {reason(error)}") from error
     except LimitError as error:
         raise ResultError(f"result {path} is not read: {error}") from error
     except ValueError as error:
         raise ResultError(f"result {path} is not JSON: {reason(error)}") from error
+    return [_checked(entry, path) for entry in (content if isinstance(content, list) and content else [content])]
+
+
+def _checked(found: Any, path: str | Path) -> dict[str, Any]:
     wanted = ("task", "task_digest", "by_deck", "agents", "seatings", "decks")
     if not isinstance(found, dict) or found.get("format") != RESULT_FORMAT or any(key not in found for key in wanted):
         raise ResultError(f"{path} is no result of this version (format {RESULT_FORMAT}): play it again with --json")

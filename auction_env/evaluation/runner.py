@@ -27,6 +27,7 @@ import numpy as np
 
 from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file
 from auction_env.core.processes import end_with_parent
+from auction_env.core.version import __version__
 from auction_env.engine.agent import Player
 from auction_env.evaluation.match import Schedule, Watcher, number_groups, plain_settings
 from auction_env.evaluation.results import MatchResult, digest_of
@@ -68,7 +69,7 @@ class Plan:
         seatings: see ``auction_env.evaluation.match.Schedule``.
         part_tables: see ``auction_env.evaluation.match.Schedule``.
         first_apart: the first agent counts as another than its like at other places, see ``number_groups``.
-        time_limit: seconds a decision may take, on average over those asked at once.
+        time_limit: seconds that any one decision may take, see ``auction_env.evaluation.match.Schedule.play``.
         notes: makes what watches a part, of the game, its settings, the agents, and the part's number of tables; None:
             nobody does.
         noted_deals: parts are watched until so many deals have been.
@@ -119,8 +120,6 @@ class Plan:
 
     def identity(self) -> dict[str, Any]:
         """All that results depend on, as plain data: only a match with the same goes on with stored parts."""
-        from auction_env import __version__
-
         return {
             "format": STATE_FORMAT,
             "auction_env": __version__,
@@ -134,6 +133,7 @@ class Plan:
             "seatings": self.schedule.seatings,
             "part_decks": self.schedule.part_decks,
             "first_apart": self.first_apart,
+            "asked_singly": self.time_limit is not None,  # agents with chance of their own then play other games
             "noted": [getattr(self.notes, "__name__", "notes"), self.noted_deals] if self.notes else None,
         }
 

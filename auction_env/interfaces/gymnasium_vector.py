@@ -12,10 +12,11 @@ from gymnasium.vector.utils import batch_space
 
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import seed_words
+from auction_env.engine.opponents import LEARNER, step_opponents
 from auction_env.engine.table import Table
 from auction_env.games.game import Game, IllegalActionError, SetupError
 from auction_env.interfaces.gymnasium_env import ROTATE, check_seat, learner_space
-from auction_env.interfaces.opponents import LEARNER, Opponents, Words, illegal_penalty, play_on, resolve, seed_players
+from auction_env.interfaces.opponents import Opponents, Words, illegal_penalty, resolve, seed_players
 from auction_env.interfaces.pettingzoo_aec import ActionSpace
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
@@ -228,7 +229,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _play_on(self, rows: np.ndarray) -> None:
         self._started = False  # if an opponent fails it is still to act, and a step would act for its seat
-        play_on(
+        step_opponents(
             self.batch,
             self._control,
             self._players.__getitem__,

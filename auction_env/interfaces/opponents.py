@@ -1,4 +1,4 @@
-"""What interfaces for one learner share: who its opponents are, their chance, and playing on to its next decision."""
+"""What interfaces for one learner share: who its opponents are, and their chance."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from auction_env.engine.agent import Player, ask
-from auction_env.engine.batch import Batch
 from auction_env.engine.table import Table
 from auction_env.games import get_game
 from auction_env.games.cards import mix
 from auction_env.games.game import Game, SettingsError, make_settings
-
-LEARNER = -1  # entry of ``control``; other numbers are players
 
 Opponents = str | Player | Sequence[str | Player]
 
@@ -131,51 +128,3 @@ def warm_up(game: Game, settings: Any, players: Sequence[Player]) -> None:
     for player in {id(player): player for player in players}.values():
         choose_at(table, player, word)
     table.act(table.legal()[0])
-
-
-def play_on(
-    batch: Batch,
-    control: np.ndarray,
-    player_of: Callable[[int], Player],
-    chance: Callable[[np.ndarray], np.random.Generator | np.ndarray],
-    rows: np.ndarray,
-    finish: Callable[[np.ndarray], None],
-    actions: np.ndarray,
-) -> None:
-    """Act for everyone but the learner, until it is to act at all tables.
-
-    Args:
-        batch: the tables.
-        control: int[N, seats]: LEARNER, or the number of the player that has the seat.
-        player_of: the player of a number.
-        chance: of the decisions at some tables, as ``ask`` takes it.
-        rows: the tables just stepped.
-        finish: called with the tables whose deal has just ended, the next one dealt; it may change ``control``.
-        actions: int64[N], overwritten.
-
-    Raises:
-        PlayerError: a player failed or acted illegally; it is named.
-    """
-    out = batch.out
-    while True:
-        over = rows[out.deal_over[rows]]
-        if len(over):
-            out.deal_over[over] = False
-            finish(over)
-        player = control[batch.all_rows, out.seats]
-        rows = np.flatnonzero(player != LEARNER)
-        if not len(rows):
-            return
-        player = player[rows]
-        for number in np.unique(player):
-            at = rows[player == number]
-            actions[at] = ask(
-                player_of(int(number)),
-                batch.game,
-                batch.states[at],
-                out.seats[at],
-                out.observations[at],
-                out.masks[at],
-                chance(at),
-            )
-        batch.step(actions[rows], rows)

@@ -18,10 +18,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from auction_env.engine.agent import Player
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import decision_size, seed_words
+from auction_env.engine.opponents import LEARNER, step_opponents
 from auction_env.engine.table import settings_of
 from auction_env.games import get_game
 from auction_env.games.game import Game
-from auction_env.interfaces.opponents import LEARNER, play_on
 
 PRESENT = 0  # entry of ``control``, beside LEARNER; higher numbers are other policies
 
@@ -140,7 +140,7 @@ class SelfPlayVecEnv(VecEnv):
             dones[fresh] = True
             self._seat_players(over)
 
-        play_on(self.batch, self.control, self._policy, lambda rows: self.rng, rows, finish, self._actions)
+        step_opponents(self.batch, self.control, self._policy, lambda rows: self.rng, rows, finish, self._actions)
 
     def _policy(self, number: int) -> Player:
         if number not in self.policies:

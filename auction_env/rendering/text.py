@@ -22,7 +22,7 @@ def cards_text(cards: list[str]) -> str:
     return " ".join(card_text(card) for card in cards)
 
 
-def text(view: TableView, seat: int | None) -> str:
+def text(view: TableView, seat: int | None, width: int | None = None) -> str:
     """The table as lines of text, without a newline at the end.
 
     A head with the phase and the pot, public facts, the cards in the middle, and one line a seat: ``>`` marks seats
@@ -31,13 +31,30 @@ def text(view: TableView, seat: int | None) -> str:
     Args:
         view: what to show.
         seat: the reader's seat, or None.
+        width: characters that a line may have; where a seat's line would have more, its remarks stand below it. None:
+            any, but facts are folded at 100.
     """
     head = f"{view.title} | {view.phase} | pot {view.pot}"
-    facts = textwrap.wrap(" ".join(view.lines), 100)
+    facts = textwrap.wrap(" ".join(view.lines), min(width or 100, 100))
     centre = [f"{view.centre_label}: {cards_text(view.centre)}"] if view.centre else []
-    body = [head, *facts, *centre, *_columns([_seat_cells(other, seat) for other in view.seats])]
-    body.insert(len(body) - len(view.seats) - 1, "-" * max(len(line) for line in body))
-    return "\n".join(body)
+    cells = [_seat_cells(other, seat) for other in view.seats]
+    seats = _columns(cells)
+    if width is not None and max(map(len, seats)) > width:
+        seats = _below(cells, width)
+    above = [head, *facts, *centre]
+    return "\n".join([*above, "-" * max(map(len, above + seats)), *seats])
+
+
+def _below(cells: list[tuple[str, ...]], width: int) -> list[str]:
+    """As ``_columns``, with the remarks on lines of their own and what is still too long folded."""
+    heads, *rows = _columns([(*row[:-1], "") for row in cells])
+    lines = textwrap.wrap(heads, width, drop_whitespace=False) if len(heads) > width else [heads]
+    for row, (*_, remarks) in zip(rows, cells, strict=True):
+        lines += (
+            textwrap.wrap(row, width, subsequent_indent=" " * 6, drop_whitespace=False) if len(row) > width else [row]
+        )
+        lines += textwrap.wrap(remarks, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return [line.rstrip() for line in lines]
 
 
 _HEADS = ("", "seat", "chips", "hand", "bought", "paid", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -510,23 +511,48 @@ def test_installed_packages_bring_agents_and_built_in_names_win(bots, monkeypatc
 # --- agents that misbehave ------------------------------------------------------------------------------------------
 
 
-def test_an_agent_that_is_too_slow_is_named():
-    """Time counts for the decisions asked for, on average."""
+def asked_at_ten_tables():
+    batch, rng = Batch(POKER, {}, 10, threads=1), np.random.default_rng(0)
+    out = batch.reset(1)
+    return POKER, batch.states, out.seats, out.observations, out.masks, rng
+
+
+def test_one_slow_decision_does_not_hide_among_quick_ones():
+    """Nine of ten are quick: the mean is far below the limit, and the tenth alone above it."""
 
     class Slow(Fixed):
         name = "slow"
+        asked = 0
 
         def act_batch(self, observations, masks):
-            time.sleep(0.05)
+            self.asked += len(masks)
+            time.sleep(0.3 if self.asked == 7 else 0)
             return super().act_batch(observations, masks)
 
-    batch, rng = Batch(POKER, {}, 10, threads=1), np.random.default_rng(0)
-    out = batch.reset(1)
-    given = (POKER, batch.states, out.seats, out.observations, out.masks, rng)
-    assert len(ask(Slow(), *given)) == 10
-    assert len(ask(Slow(), *given, time_limit=10.0)) == 10
-    with pytest.raises(PlayerError, match=r"agent slow is too slow: .* s a decision, the limit is 0.001 s"):
-        ask(Slow(), *given, time_limit=0.001)
+    given = asked_at_ten_tables()
+    assert len(ask(Slow(), *given)) == len(ask(Slow(), *given, time_limit=30.0)) == 10
+    with pytest.raises(PlayerError, match=r"agent slow is too slow: .* s for a decision, the limit is 0.2 s"):
+        ask(Slow(), *given, time_limit=0.2)
+
+
+def test_a_decision_that_never_ends_is_stopped():
+    class Hanging(Fixed):
+        name = "hanging"
+
+        def act_batch(self, observations, masks):
+            while True:
+                time.sleep(0.01)
+
+    handler = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(PlayerError, match=r"agent hanging is too slow: a decision was stopped, the limit is 0.1 s"):
+        ask(Hanging(), *asked_at_ten_tables(), time_limit=0.1)
+    assert signal.getsignal(signal.SIGALRM) == handler and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_time_limit_changes_no_choice_that_does_not_hang_on_the_number_asked():
+    given = asked_at_ten_tables()
+    rules = agents.make("rules", POKER, make_settings(POKER, {}))
+    assert (ask(rules, *given) == ask(rules, *given, time_limit=60.0)).all()
 
 
 def test_a_state_agent_that_acts_illegally_or_raises_is_named(game):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -17,6 +18,8 @@ from auction_env.agents.digests import content_digest
 
 import evaluate
 from auction_env import agents
+from auction_env.cli import arguments
+from auction_env.cli import evaluate as evaluate_commands
 from auction_env.core.files import FolderInUseError
 from auction_env.engine.agent import PlayerError
 from auction_env.evaluation import benchmarks as tasks
@@ -214,9 +217,9 @@ def test_the_files_behind_an_agent_are_part_of_what_it_is(tmp_path):
 # --- the command line ---
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+def command(*line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "evaluate.py", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "evaluate.py", *line], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -225,8 +228,11 @@ def run(capsys, monkeypatch):
     """The command line in this process: its exit status and what it printed."""
     monkeypatch.chdir(ROOT)
 
-    def call(*arguments):
-        status = evaluate.main(list(arguments))
+    def call(*line):
+        try:
+            status = evaluate.main(list(line))
+        except SystemExit as refused:  # by argparse
+            status = refused.code
         out, err = capsys.readouterr()
         return SimpleNamespace(returncode=status, stdout=out, stderr=err)
 
@@ -238,8 +244,8 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
     deep.write_text("[" * 100_000)
     damaged.mkdir()
     (damaged / "run.json").write_text("{")
-    for arguments, words in (
-        ((), "name the agents, one for each seat"),
+    for line, words in (
+        ((), "the following arguments are required: agents"),
         (("random", "random", "--seed", "-1"), "seed is -1"),
         (("random", "random", "--deals", "0"), "deals is 0"),
         (("random", "nobody"), "no agent 'nobody': the agents are"),
@@ -248,17 +254,20 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
         (("random", "random", "--seatings", "0"), "seatings is 0"),
         (("random", "random", "--workers", "0"), "workers is 0"),
         (("random", "random", "--deals", str(10**15)), f"deals is {10**15}: it must be from 1 to"),
-        (("random", "random", "--seats", "5"), "--seats 5: a match has a seat for each agent named, here 2"),
-        (("random", "random", "--time-limit", "0"), "--time-limit 0: it must be above 0"),
-        (("random", "random", "--time-limit", "nan"), "--time-limit nan: it must be above 0"),
+        (("random", "random", "--seats", "5"), "unrecognized arguments: --seats 5"),
+        (("random", "random", "--time-limit", "0"), "argument --time-limit: 0: it must be above 0"),
+        (("random", "random", "--time-limit", "nan"), "argument --time-limit: nan: it must be above 0"),
         (("random", "random", "--json", str(tmp_path / "no" / "file")), "there is no folder"),
         (("random", "random", "--json", str(tmp_path)), "is a folder, name a file in it"),
         (("random", "random", "--report", str(tmp_path)), "is a folder, name a file in it"),
-        (("--compare", str(deep), str(deep)), "deep.json is not JSON"),
+        (("compare", str(deep), str(deep)), "deep.json is not JSON"),
         ((f"ppo:{damaged}", "random"), "run.json is no account of a run"),
-        (("random", "random", "--deals", "1", "--workers", "1", "--state", str(deep / "x")), "Not a directory"),
+        (
+            ("random", "random", "--deals", "1", "--workers", "1", "--checkpoint-dir", str(deep / "x")),
+            "Not a directory",
+        ),
     ):
-        found = run(*arguments)
+        found = run(*line)
         assert found.returncode == 2 and words in found.stderr, found.stderr
         assert "Traceback" not in found.stderr
 
@@ -273,7 +282,7 @@ def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
 
     def stop(number, with_parts):
         process = subprocess.Popen(
-            [sys.executable, "evaluate.py", *line, str(tmp_path / "a"), "--state", str(state)],
+            [sys.executable, "evaluate.py", *line, str(tmp_path / "a"), "--checkpoint-dir", str(state)],
             cwd=ROOT,
             start_new_session=True,
             stdout=subprocess.DEVNULL,
@@ -291,7 +300,7 @@ def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
     status, error = stop(signal.SIGINT, 3)
     assert status == 130 and f"the same command goes on from {state}" in error and "Traceback" not in error
     assert stop(signal.SIGKILL, parts() + 3)[0] == -signal.SIGKILL
-    assert command(*line, str(tmp_path / "a"), "--state", str(state)).returncode == 0
+    assert command(*line, str(tmp_path / "a"), "--checkpoint-dir", str(state)).returncode == 0
     assert command(*line, str(tmp_path / "b"), "--workers", "1").returncode == 0
     first, second = (json.loads((tmp_path / name).read_text()) for name in "ab")
     assert first == second and first["deals"] == 40_000
@@ -301,7 +310,7 @@ def test_modes_of_the_command_line(tmp_path, run):
     """Round robin, task, comparison, report, best response: each once, small; and what each refuses."""
     pytest.importorskip("openskill")
     quick = ("--deals", "120", "--workers", "1")
-    found = run("--round-robin", "random", "rules", "rules:tight", "--seats", "2", *quick)
+    found = run("round-robin", "random", "rules", "rules:tight", "--seats", "2", *quick)
     assert found.returncode == 0 and "The chips are the truth" in found.stdout, found.stderr
     small = tmp_path / "small.toml"
     small.write_text(
@@ -309,35 +318,96 @@ def test_modes_of_the_command_line(tmp_path, run):
         "[settings]\nnum_players = 2\n"
     )
     for agent in ("random", "rules"):
-        found = run("--task", str(small), agent, "--json", str(tmp_path / f"{agent}.json"))
+        found = run("benchmark", str(small), agent, "--json", str(tmp_path / f"{agent}.json"))
         assert found.returncode == 0 and "## small" in found.stdout, found.stderr
-    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "random.json"))
+    found = run("compare", str(tmp_path / "rules.json"), str(tmp_path / "random.json"))
     assert found.returncode == 0 and "rules is better" in found.stdout, found.stderr
     assert run("random", "random", "--json", str(tmp_path / "other.json"), *quick).returncode == 0
-    found = run("--compare", str(tmp_path / "rules.json"), str(tmp_path / "other.json"))
+    found = run("compare", str(tmp_path / "rules.json"), str(tmp_path / "other.json"))
     assert found.returncode == 2 and "different tasks" in found.stderr
-    found = run("rules", "random", "--report", str(tmp_path / "out.html"), *quick)
+    both = tmp_path / "both.json"
+    assert run("benchmark", str(small), "random", "rules", "--json", str(both)).returncode == 0
+    found = run("compare", str(both))
+    assert found.returncode == 0 and "rules is better" in found.stdout, "a file with several results"
+    found = run("compare", str(tmp_path / "rules.json"))
+    assert found.returncode == 2 and "there is one result in" in found.stderr
+    found = run("match", "rules", "random", "--report", str(tmp_path / "out.html"), *quick)
     assert found.returncode == 0 and (tmp_path / "out.html").read_text().count("<svg") > 8, found.stderr
-    for arguments, words in (
-        (("--task", "auction_poker-4p-v9", "random"), "did you mean 'auction_poker-4p-v0'"),
-        (("--task", "auction_poker-4p-v0"), "name the agents to measure"),
-        (("--task", str(small), "nobody"), "no agent 'nobody'"),
-        (("--task", str(small), "random", "--seed", "1", "--set", "max_bid=2"), "leave out --seed, --set"),
-        (("--compare", "one.json"), "takes two files"),
-        (("--best-response", "random", "random"), "takes one agent"),
-        (("--round-robin", "random", "rules", "--luck"), "--luck goes with a match only"),
-        (("random", "random", "--luck", "--report", str(tmp_path / "o")), "ask for one at a time"),
+    for line, words in (
+        (("benchmark", "auction_poker-4p-v9", "random"), "did you mean 'auction_poker-4p-v0'"),
+        (("benchmark", "auction_poker-4p-v0"), "name the agents to measure"),
+        (("benchmark", str(small), "nobody"), "no agent 'nobody'"),
+        (("benchmark", str(small), "random", "--seed", "1"), "unrecognized arguments: --seed"),
+        (("compare", "one.json"), "one.json cannot be read"),
+        (("best-response", "random", "random"), "takes one agent"),
+        (("round-robin", "random", "rules", "--aivat"), "unrecognized arguments: --aivat"),
+        (("random", "random", "--aivat", "--report", str(tmp_path / "o")), "not allowed with argument"),
     ):
-        found = run(*arguments)
+        found = run(*line)
         assert found.returncode == 2 and words in found.stderr and "Traceback" not in found.stderr, found.stderr
-    assert run("--task", "list").stdout.split() == tasks.available()
+    assert run("benchmark", "list").stdout.split() == tasks.available()
 
 
 @pytest.mark.slow
 def test_best_response_from_the_command_line_keeps_an_agent_that_can_be_played(tmp_path):
     run = str(tmp_path / "response")
-    line = ("--best-response", "random", "--seats", "2", "--decisions", "200000", "--deals", "2000", "--state", run)
+    line = (
+        "best-response",
+        "random",
+        "--seats",
+        "2",
+        "total_timesteps=2e5",
+        "--deals",
+        "2000",
+        "--checkpoint-dir",
+        run,
+    )
     found = command(*line)
     assert found.returncode == 0 and "random is exploitable by at least" in found.stdout, found.stderr
     again = command(f"ppo:{run}?greedy", "random", "--deals", "2000")
     assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("name", evaluate_commands.COMMANDS)
+def test_each_subcommand_has_a_page_of_help_with_an_example_that_it_takes(name, run):
+    found = run(name, "--help")
+    assert found.returncode == 0 and f"evaluate.py {name}" in found.stdout
+    example = evaluate_commands.COMMANDS[name].example
+    assert example in " ".join(found.stdout.split())
+    parsed = evaluate_commands._parser("evaluate.py", name).parse_intermixed_args(example.split())
+    assert vars(parsed)
+    overview = run("--help").stdout
+    assert f"  {name} " in overview and example in overview
+
+
+@pytest.mark.parametrize(("option", "lacking"), [("--without", "match"), ("--seats", "match"), ("--seed", "benchmark")])
+def test_options_of_another_subcommand_are_refused(option, lacking, run):
+    found = run(lacking, "random", "random", option, "1")
+    assert found.returncode == 2 and f"unrecognized arguments: {option}" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("20000", 20_000), ("2e4", 20_000), ("1e9", 10**9), ("20_000", 20_000), ("-1", -1)]
+)
+def test_whole_numbers_may_be_written_with_an_exponent(text, value):
+    assert arguments.integer(text) == value and type(arguments.integer(text)) is int
+
+
+@pytest.mark.parametrize("text", ["1.5", "many", "", "2.5e0", "true", "nan", "[1]", "1e999"])
+def test_what_is_no_whole_number_is_refused_and_says_so(text, run):
+    found = run("random", "random", f"--deals={text}")
+    assert found.returncode == 2 and "argument --deals" in found.stderr and "no whole number" in found.stderr
+
+
+def test_missing_extras_are_told_before_anything_is_played(tmp_path, run, monkeypatch):
+    hidden = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in lacking else hidden(name))
+    small = tmp_path / "none"
+    for lacking, line, extra in (
+        ({"openskill"}, ("round-robin", "random", "rules", "--deals", "1e8"), "evaluate"),
+        ({"matplotlib"}, ("random", "random", "--deals", "1e8", "--report", str(small)), "evaluate"),
+        ({"torch"}, ("best-response", "random", "--seats", "2"), "train"),
+    ):
+        found = run(*line)
+        assert found.returncode == 2 and len(found.stderr.splitlines()) == 1, found.stderr
+        assert f"this needs {next(iter(lacking))}: pip install 'auction_env[{extra}]'" in found.stderr

@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from flop_play import after_discards, begin, play, stacks
 from reference_flop import divide
-from test_auction_flop import after_discards, begin, engine_division, long_deal, play, stacks
+from test_auction_flop_award import engine_division, long_deal
 from test_rules_page import page_of, table, tables
 
 from auction_env.engine.kernels import decision_size, observation_size

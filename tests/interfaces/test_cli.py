@@ -16,7 +16,10 @@ import numpy as np
 import pytest
 
 from auction_env import Table, agents, available, cli, get_game, gymnasium_id, make_record, replay
+from auction_env.cli import play
+from auction_env.cli.screen import with_signs
 from auction_env.games.cards import card_name
+from auction_env.games.game import make_settings
 from auction_env.interfaces.gymnasium_env import SingleEnv
 from auction_env.rendering.text import card_text
 
@@ -32,7 +35,7 @@ def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT), "COLUMNS": "110"},
     )
 
 
@@ -54,7 +57,7 @@ class Person:
             except StopIteration:
                 raise EOFError from None
         liked = [name for name in self.prefer if name in self.names()]
-        return liked[0] if liked else str(1 + int(self.rng.integers(len(self.names()))))
+        return liked[0] if liked else str(self.rng.choice(self.names()))
 
     def names(self) -> list[str]:
         return [self.table.action_names[action] for action in sorted(self.table.legal())]
@@ -70,7 +73,8 @@ def person(monkeypatch):
             someone.table = self
 
     monkeypatch.setattr("builtins.input", someone)
-    monkeypatch.setattr(cli, "Table", Watched)
+    monkeypatch.setattr(play, "Table", Watched)
+    monkeypatch.setenv("COLUMNS", "1000")
     return someone
 
 
@@ -84,11 +88,11 @@ def test_the_list_has_every_game_setting_agent_and_interface():
         game = get_game(name)
         assert f"{game.TITLE} ({name}), version {game.VERSION}" in result.stdout
         for field in dataclasses.fields(game.Settings):
-            assert f"{field.name}={field.default}: " in result.stdout
+            assert f"{field.name}={cli.as_toml(field.default)}: " in result.stdout
         for part in (f"{name}_v{game.VERSION}.env()", "parallel_env()", gymnasium_id(name), "SelfPlayVecEnv", "Batch("):
             assert part in result.stdout
     for name, meaning in agents.available().items():
-        assert name in result.stdout and meaning in result.stdout
+        assert name in result.stdout and meaning in " ".join(result.stdout.split())
     assert run("list").stdout == result.stdout
 
 
@@ -130,7 +134,7 @@ def test_a_deal_from_end_to_end_is_the_gymnasium_environments(game, seat, person
     told: list[str] = []
     replay(record, on_move=lambda b, a, n: told.extend(game.narrate(b[0], a, n[0]) if a is not None else []))
     printed = iter(out.splitlines())
-    assert len(told) > 10 and all(f"  {line}" in printed for line in told), "every line, in this order"
+    assert len(told) > 10 and all(f"  {with_signs(line)}" in printed for line in told), "every line, in this order"
     net = record["deals"][0]["net"][seat]
     assert f"you {'win' if net >= 0 else 'lose'} {abs(net)}. {net:+d} in this match" in out
     assert "--seed 5 deals this again" in out
@@ -179,7 +183,7 @@ def test_bad_input_is_asked_again_and_help_is_there(person, capsys):
     assert "'99' is none of the actions" in out and "'0' is none" in out and "'fly' is none" in out
     assert "'' is none" in out
     assert "'bid' may be bid 1, bid 2, bid 3: type more of it." in out
-    assert out.count(cli.HELP) == 2 and out.count("bid 1    2 bid 2    3 bid 3") == 2
+    assert out.count(play.HELP) == 2 and out.count("bid 1    2 bid 2    3 bid 3") == 2
     assert out.endswith("Stopped.\n") and "Bids: " in out, "the end of input, after one good answer"
     own = next(action for actor, action in person.table.deals[0].actions if actor == 0)
     assert person.table.action_names[own] == "bid 2"
@@ -267,9 +271,29 @@ def test_an_agent_that_fails_is_named(person, monkeypatch, capsys):
     assert "agent broken failed: ZeroDivisionError: oops" in capsys.readouterr().err
 
 
-def test_settings_are_json_or_text_and_never_code():
-    parsed = cli.parse_settings(["a=3", "b=[1, 2]", "c=split", "d=__import__('os')", "e=x=y", "f=null"])
-    assert parsed == {"a": 3, "b": [1, 2], "c": "split", "d": "__import__('os')", "e": "x=y", "f": None}
+def test_settings_are_toml_or_text_and_never_code():
+    pairs = ["a=3", "b=[1, 2]", "c=split", "d=__import__('os')", "e=x=y", "f=true", "g=2e3", 'h="text"', "i=0.5"]
+    parsed = cli.parse_settings(pairs)
+    assert parsed == {
+        "a": 3,
+        "b": [1, 2],
+        "c": "split",
+        "d": "__import__('os')",
+        "e": "x=y",
+        "f": True,
+        "g": 2000,
+        "h": "text",
+        "i": 0.5,
+    }
+    assert type(parsed["g"]) is int
+
+
+def test_defaults_that_the_list_prints_can_be_typed_back(game, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "1000")
+    cli.main(["list"])
+    block = capsys.readouterr().out.split(f"({game.NAME}), version")[1].split("  Interfaces:")[0]
+    pairs = re.findall(r"^    (\w+=.*?): ", block, re.MULTILINE)
+    assert make_settings(game, cli.parse_settings(pairs)) == make_settings(game, {}) and len(pairs) > 5
 
 
 def test_places_in_actions_are_those_of_the_cards_shown(person, capsys):
@@ -313,7 +337,7 @@ def test_replay_shows_every_move_and_the_digest(game, record_file, capsys):
     out = capsys.readouterr().out
     printed = iter(out.splitlines())
     for deal in record["deals"]:
-        assert all(f"player_{actor}: {name}" in printed for actor, _, name in deal["actions"])
+        assert all(f"player_{actor}: {with_signs(name)}" in printed for actor, _, name in deal["actions"])
     assert f"--- Deal 1 of {len(record['deals'])}: player_" in out
     assert out.endswith(f"The record ends here. Digest {record['digest']}.\n")
 

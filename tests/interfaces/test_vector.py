@@ -15,9 +15,10 @@ from test_single import Imagining, Last
 
 from auction_env import SettingsError, SetupError, Table, gymnasium_id
 from auction_env.engine.agent import PlayerError
+from auction_env.engine.opponents import LEARNER
 from auction_env.interfaces.gymnasium_env import SingleEnv
 from auction_env.interfaces.gymnasium_vector import AuctionVectorEnv
-from auction_env.interfaces.opponents import LEARNER, Words
+from auction_env.interfaces.opponents import Words
 
 SHARED_INFO = ("action_mask", "seat", "illegal_action")  # the infos that the vector gives; SingleEnv tells more
 

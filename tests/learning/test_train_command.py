@@ -47,7 +47,7 @@ def test_train_evaluate_and_errors_from_the_command_line(tmp_path):
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout
     assert json.loads(result.read_text())["deals"] == 300
-    again = command("train.py", config, "--go-on", *tiny_arguments(tmp_path / "run"))
+    again = command("train.py", config, "--auto-resume", *tiny_arguments(tmp_path / "run"))
     assert again.returncode == 0 and "going on with it" in again.stdout
     assert again.stdout.splitlines()[-3:] == run.stdout.splitlines()[-3:], "a finished run is measured again, no more"
     bad = command("evaluate.py", f"ppo:{tmp_path / 'run'}", "random")

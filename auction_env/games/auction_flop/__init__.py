@@ -55,7 +55,16 @@ from auction_env.games.auction_flop.state import (
     max_deal_length,
     new_state,
 )
-from auction_env.games.auction_flop.text import eligibility, info, narrate, pending, public_name, view, visible_deck
+from auction_env.games.auction_flop.text import (
+    eligibility,
+    info,
+    narrate,
+    own_hand,
+    pending,
+    public_name,
+    view,
+    visible_deck,
+)
 
 __all__ = [
     "BID",
@@ -110,6 +119,7 @@ __all__ = [
     "new_state",
     "next_deal",
     "observe",
+    "own_hand",
     "pending",
     "pieces",
     "place_chips",

@@ -73,8 +73,9 @@ class Settings:
     def _set_numbers(self, name: str, fewest: int, most: int, low: int, high: int) -> None:
         """Make a sequence setting a tuple; SettingsError unless its length and numbers are in range."""
         values = getattr(self, name)
+        number = f"exactly {most}" if fewest == most else f"{fewest} to {most}"
         if not isinstance(values, (tuple, list, np.ndarray)) or not fewest <= len(values) <= most:
-            raise SettingsError(f"{name} is {values!r}: give {fewest} to {most} numbers")
+            raise SettingsError(f"{name} is {values!r}: give {number} numbers")
         for place, value in enumerate(values):
             require_int(f"{name}[{place}]", value, low, high)
         object.__setattr__(self, name, tuple(values))

@@ -30,7 +30,7 @@ from auction_env.games.auction_flop.state import (
 )
 from auction_env.games.cards import CARD_NAMES, cards_of, names_of
 from auction_env.games.game import SeatView, TableView
-from auction_env.games.hands import HIGH_CATEGORIES, describe_high
+from auction_env.games.hands import HIGH_CATEGORIES, describe_high, high_rank
 
 # --- what people read -----------------------------------------------------------------------------------------------
 
@@ -162,6 +162,12 @@ def _seat_view(s: Any, seat: int, viewer: int | None, up: bool) -> SeatView:
         dealer=bool(s.dealer == seat),
         to_act=bool(s.to_act == seat),
     )
+
+
+def own_hand(s: Any, seat: int) -> str:
+    """What all cards of a seat make, for its own eyes; empty while it has none."""
+    cards = cards_of(hand_set(s, seat))
+    return describe_high(high_rank(cards)) if cards else ""
 
 
 def narrate(before: Any, action: int, after: Any) -> list[str]:

@@ -66,7 +66,16 @@ from auction_env.games.auction_poker.state import (
     max_deal_length,
     new_state,
 )
-from auction_env.games.auction_poker.text import eligibility, info, narrate, pending, public_name, view, visible_deck
+from auction_env.games.auction_poker.text import (
+    eligibility,
+    info,
+    narrate,
+    own_hand,
+    pending,
+    public_name,
+    view,
+    visible_deck,
+)
 
 __all__ = [
     "BET",
@@ -133,6 +142,7 @@ __all__ = [
     "new_state",
     "next_deal",
     "observe",
+    "own_hand",
     "pending",
     "pieces",
     "public_name",

@@ -8,7 +8,7 @@ import numpy as np
 
 from auction_env.games.auction_poker.observation import _CARD, shows_cards
 from auction_env.games.auction_poker.resample import _mark_seen
-from auction_env.games.auction_poker.rules import hole_set
+from auction_env.games.auction_poker.rules import exposed_set, hole_set
 from auction_env.games.auction_poker.state import (
     BET,
     BID,
@@ -36,7 +36,7 @@ from auction_env.games.auction_poker.state import (
 )
 from auction_env.games.cards import CARD_NAMES, RANKS, SUITS, cards_of, names_of
 from auction_env.games.game import SeatView, TableView
-from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, describe_high, describe_low
+from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, describe_high, describe_low, high_rank, low_rank
 
 # --- what people read -----------------------------------------------------------------------------------------------
 
@@ -155,6 +155,14 @@ def _hand_words(s: Any, seat: int) -> str:
         low = f"low: {describe_low(int(s.low[seat]))}"
         return {HIGH: high, LOW: low}.get(int(s.declared[seat]), f"{high}; {low}")
     return f"shows {describe_high(int(s.exposed_key[seat]))}" if s.exposed_key[seat] else ""
+
+
+def own_hand(s: Any, seat: int) -> str:
+    """What all cards of a seat make, high and low, for its own eyes; empty while it has none."""
+    cards = cards_of(hole_set(s, seat) | exposed_set(s, seat))
+    if not cards:
+        return ""
+    return f"high: {describe_high(high_rank(cards))}; low: {describe_low(low_rank(cards))}"
 
 
 def narrate(before: Any, action: int, after: Any) -> list[str]:

@@ -1,0 +1,84 @@
+"""What the commands share: values as TOML writes them, numbers such as 1e6, exit statuses and one-line errors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from auction_env.core.files import OutputError
+from auction_env.core.limits import parse_value
+from auction_env.core.processes import stopped_by_signals
+from auction_env.core.terminal import complain
+from auction_env.engine.agent import PlayerError
+
+INTERRUPTED = 130  # as shells report Ctrl-C
+
+
+def integer(text: str) -> int:
+    """An integer of a text such as ``20000``, ``20_000`` or ``2e4``. Raises ``ArgumentTypeError``."""
+    value = whole(parse_value(text))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number: write it as 20000 or 2e4")
+    return value
+
+
+def whole(value: Any) -> Any:
+    """A value, its whole floats of 1e3 and more as integers: ``1e9`` is meant as a number of things."""
+    if isinstance(value, float) and value.is_integer() and 1e3 <= abs(value) < 1e18:
+        return int(value)
+    return value
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Settings of texts ``key=value``; values are TOML, or else text. Raises ValueError when there is no ``=``."""
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(f"--set {pair}: write key=value")
+        settings[key.strip()] = whole(parse_value(value))
+    return settings
+
+
+def as_toml(value: Any) -> str:
+    """A plain value as it can be typed back: ``[3, 2, 1]``, ``true``, ``"text"``."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {as_toml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def finish(program: str, work: Callable[[], int], stopped: Callable[[], str] = lambda: "stopped") -> int:
+    """Do the work of a command; its errors are one line on standard error.
+
+    Args:
+        program: whose name begins the line.
+        work: gives the exit status.
+        stopped: the line after Ctrl-C or a signal.
+
+    Returns:
+        the exit status: that of the work; 1 if an agent failed; 2 for bad arguments, settings or files; 130 after
+        Ctrl-C, 128 and its number after a signal.
+    """
+    try:
+        with stopped_by_signals():
+            return work()
+    except BrokenPipeError:  # whoever reads has seen enough
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt as stop:
+        print(file=sys.stderr)
+        complain(program, stopped())
+        return int(getattr(stop, "status", INTERRUPTED))
+    except PlayerError as error:
+        complain(program, error)
+        return 1
+    except (ValueError, OutputError, OSError) as error:
+        complain(program, error)
+        return 2

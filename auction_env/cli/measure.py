@@ -1,0 +1,295 @@
+"""What the subcommands of ``evaluate`` do: each takes its options and gives the exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from auction_env.cli.arguments import parse_settings
+from auction_env.core.extras import require
+from auction_env.core.files import write_file
+from auction_env.core.processes import usable_workers
+from auction_env.core.terminal import complain, show
+
+EVERY_DEAL = 1 << 60
+REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
+TIMESTEPS = 2_000_000  # of a best response's learner, if it is told nothing else
+
+
+def match(options: Namespace) -> int:
+    """A match, and what was asked for besides: luck taken out, or a report."""
+    from auction_env.evaluation.runner import Plan, play
+
+    if options.report:
+        require("evaluate", "matplotlib")
+    game, settings = _table(options, options.agents, len(options.agents))
+    with _bar() as progress:
+        played = play(
+            Plan(
+                game,
+                settings,
+                tuple(options.agents),
+                options.deals,
+                _make(),
+                options.seed,
+                contents=_contents(options.agents),
+                seatings=options.seatings,
+                part_tables=options.part,
+                time_limit=options.time_limit,
+                notes=_notes(options),
+                noted_deals=EVERY_DEAL if options.aivat else REPORT_DEALS,
+            ),
+            workers=_workers(options),
+            state=options.checkpoint_dir,
+            progress=progress,
+        )
+    summary, texts = played.result.summary(), [played.result.text()]
+    if options.aivat:
+        from auction_env.agents.aivat import adjust, text
+
+        estimates = adjust(played.result, played.notes["luck"])
+        summary["luck_taken_out"] = [one.summary() for one in estimates]
+        texts.append(text(estimates))
+    _write_json(options, summary)
+    if options.report:
+        from auction_env.evaluation.report import report
+
+        write_file(options.report, report(game, settings, played.result, played.notes))
+        texts.append(f"report: {options.report}")
+    show("\n".join(texts))
+    return 0
+
+
+def _notes(options: Namespace) -> Any:
+    """What watches the match, if anything does."""
+    if options.aivat:
+        from auction_env.agents.aivat import LuckNotes
+
+        return LuckNotes
+    if options.report:
+        from auction_env.evaluation.statistics import BehaviourNotes
+
+        return BehaviourNotes
+    return None
+
+
+def round_robin(options: Namespace) -> int:
+    """All line-ups of some agents, with ratings."""
+    require("evaluate", "openskill")
+    from auction_env.evaluation import ratings
+
+    game, settings = _table(options, options.agents, options.seats)
+    with _bar() as progress:
+        played = ratings.round_robin(
+            game,
+            settings,
+            options.agents,
+            options.deals,
+            _make(),
+            options.seed,
+            contents=_contents(options.agents),
+            state=options.checkpoint_dir,
+            workers=_workers(options),
+            progress=progress,
+            seatings=options.seatings,
+            part_tables=options.part,
+            time_limit=options.time_limit,
+        )
+    rated = ratings.rate(played)
+    _write_json(options, played.summary(rated))
+    show(played.text(rated))
+    return 0
+
+
+def best_response(options: Namespace) -> int:
+    """A learner trained against copies of one agent, and measured."""
+    from auction_env.agents.learning.config import make_config
+
+    wrong = [text for text in options.overrides if "=" not in text]
+    if wrong:
+        raise ValueError(f"best-response takes one agent, and keys of the learner as key=value: not {wrong[0]!r}")
+    values = {
+        **_table_of([options.agent], options.game),
+        "seed": options.seed,
+        "total_timesteps": TIMESTEPS,
+        "warm_start": "rules",
+        "run": str(options.checkpoint_dir or "best response"),
+    }
+    config = make_config(values, [*_overrides(options, options.seats), *_typed(options.overrides)])
+    game, settings = config.resolve()
+    require("train")
+    from auction_env.agents.learning import best_response as responses
+
+    frozen = _make()(options.agent, game, settings, options.seed)
+    result = responses.best_response(game, settings, frozen, config, options.deals, options.checkpoint_dir, show)
+    _write_json(options, result.summary())
+    show(result.text())
+    return 0
+
+
+def benchmark(options: Namespace) -> int:
+    """Agents at one standing benchmark."""
+    from auction_env.evaluation.benchmarks import available, load_task, play_board
+
+    if options.task == "list":
+        show("\n".join(available()))
+        return 0
+    if not options.agents:
+        raise ValueError(f"name the agents to measure: {options.program} benchmark {options.task} random")
+    task = load_task(options.task)
+    with _bar() as progress:
+        board = play_board(
+            task,
+            options.agents,
+            _make(),
+            _content(),
+            workers=_workers(options),
+            state=options.checkpoint_dir,
+            progress=progress,
+        )
+    if board.skipped:
+        raise ValueError(next(iter(board.skipped.values())))
+    results = [result.summary() for result in board.results]
+    _write_json(options, results[0] if len(results) == 1 else results)
+    show(board.text(), end="")
+    return 0
+
+
+def leaderboard(options: Namespace) -> int:
+    """All agents at all standing benchmarks, as a page."""
+    from auction_env import agents
+    from auction_env.evaluation import benchmarks
+
+    shipped = [name for name in agents.available() if name not in options.without]
+    entries = benchmarks.shipped_entries(shipped, options.agents)
+    boards = []
+    for name in benchmarks.available():
+        show(name, file=sys.stderr)
+        with _bar() as progress:
+            boards.append(
+                benchmarks.play_board(
+                    benchmarks.load_task(name),
+                    entries,
+                    _make(),
+                    _content(),
+                    workers=_workers(options),
+                    state=options.checkpoint_dir,
+                    progress=progress,
+                )
+            )
+        boards[-1].skipped.update(dict.fromkeys(options.without, "left out of this run by `--without`"))
+    line = " ".join([*options.agents, *(f"--without {name}" for name in options.without)])
+    write_file(options.output, benchmarks.leaderboard(boards, f"make leaderboard AGENTS='{line}'"))
+    show(f"wrote {options.output}")
+    return 0
+
+
+def compare(options: Namespace) -> int:
+    """Stored results of one task: the first with each of the others."""
+    from auction_env.evaluation import results
+
+    stored = [result for path in options.files for result in results.load_results(path)]
+    if len(stored) < 2:
+        raise ValueError(
+            f"there is one result in {', '.join(options.files)}: name two files, or one that "
+            "'benchmark TASK AGENT AGENT --json FILE' wrote"
+        )
+    texts = [results.compare(stored[0], other).text() for other in stored[1:]]
+    show("\n\n".join(texts))
+    return 0
+
+
+# --- what they share ------------------------------------------------------------------------------------------------
+
+
+def _workers(options: Namespace) -> int:
+    return usable_workers(options.workers, lambda line: complain(options.program, line))
+
+
+def _make() -> Any:
+    from auction_env import agents
+
+    return agents.make
+
+
+def _content() -> Callable[[str], str]:
+    from auction_env.agents.digests import content_digest
+
+    return content_digest
+
+
+def _contents(specs: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_content()(spec) for spec in specs)
+
+
+def _table(options: Namespace, agents: Sequence[str], seats: int | None) -> tuple[Any, Any]:
+    """The game and its settings."""
+    from auction_env.agents.learning.config import make_config
+
+    return make_config(_table_of(agents, options.game), _overrides(options, seats)).resolve()
+
+
+def _overrides(options: Namespace, seats: int | None) -> list[str]:
+    """Settings as overrides of a config; those of ``--set`` come last."""
+    given = [] if seats is None else [f"settings.num_players={seats}"]
+    parse_settings(options.set)  # refuses what is no key=value
+    return [*given, *(f"settings.{text}" for text in _typed(options.set))]
+
+
+def _typed(pairs: Sequence[str]) -> list[str]:
+    """The texts ``key=value``, whole numbers such as 2e6 written out."""
+    typed = []
+    for pair in pairs:
+        key, _, text = pair.partition("=")
+        value = parse_settings([pair])[key.strip()]
+        typed.append(f"{key.strip()}={value if isinstance(value, int) and not isinstance(value, bool) else text}")
+    return typed
+
+
+def _table_of(specs: Sequence[str], game: str | None) -> dict[str, Any]:
+    """Game and settings: those that the first run among the agents was trained with, unless another game is named."""
+    from auction_env.agents.ppo import split_option
+
+    for spec in specs:
+        stored = Path(split_option(spec.partition(":")[2])[0]) / "run.json"
+        if spec.startswith("ppo:") and stored.is_file():
+            config = _stored_config(stored)
+            if game in (None, config.get("game")):
+                return {key: config[key] for key in ("game", "settings") if key in config}
+    return {"game": game or "auction_poker"}
+
+
+def _stored_config(path: Path) -> dict[str, Any]:
+    """The config in a run's ``run.json``; ValueError naming the file if there is none."""
+    try:
+        config = json.loads(path.read_text(encoding="utf-8")).get("config", {})
+        return {**config}
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no account of a run: {error}") from error
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on a terminal, no wider than it, if tqdm is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(unit=" deals", disable=None, leave=False, unit_scale=True, dynamic_ncols=True) as bar:
+
+        def update(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield update
+
+
+def _write_json(options: Namespace, content: Any) -> None:
+    if options.json:
+        write_file(options.json, json.dumps(content, indent=1) + "\n")

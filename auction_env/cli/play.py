@@ -1,0 +1,136 @@
+"""The command ``play``: a person at a table in the terminal, agents in the other seats."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from auction_env.cli.arguments import parse_settings
+from auction_env.cli.menu import is_long, matching, menu, not_one
+from auction_env.cli.screen import Stop, ask, say, show_table
+from auction_env.core.files import check_output
+from auction_env.engine.agent import Player
+from auction_env.engine.record import make_record, write_record
+from auction_env.engine.table import Table
+from auction_env.interfaces.opponents import Words, choose_at, resolve, seed_players, warm_up
+
+HELP = """\
+Type the number of an action, its name, or the beginning of its name.
+  t  the table again      a  what you can do      q  stop playing
+  r  where the rules are  ?  this help"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play a match; returns the exit status."""
+    names = re.split(r",(?!\w+=)", options.opponents)  # montecarlo:rollouts=100,policy=random is one agent
+    opponents = names if len(names) > 1 else names[0]
+    game, settings, players = resolve(options.game, opponents, parse_settings(options.set))
+    if not 0 <= options.seat < settings.num_players:
+        raise ValueError(f"--seat {options.seat}: seats are 0 to {settings.num_players - 1}")
+    if options.record:
+        check_output(options.record, "--record")
+    warm_up(game, settings, players)
+    table = Table(game, settings)
+    table.reset(options.seed)
+    try:
+        _play_match(table, options.seat, players)
+        say(f"(--seed {table.seed} deals this again)")
+    finally:
+        if options.record:
+            write_record(options.record, make_record(table))
+            say(f"Record: {options.record}")
+    return 0
+
+
+def _play_match(table: Table, seat: int, players: Sequence[Player]) -> None:
+    words, total, n = Words(1), 0, table.settings.num_players
+    words.seed([0], np.array([table.seed], np.uint64))
+    seed_players(players, table.seed or 0)
+    others = ", ".join(
+        f"player_{(seat + place) % n} is {getattr(player, 'name', 'an agent')}"
+        for place, player in enumerate(players, 1)
+    )
+    say(f"{table.game.TITLE}. You are player_{seat}; {others}.\n{HELP}")
+    if _hides_places(table):
+        say("Actions name cards by their places: 0 is the first of those shown, 1 the second.")
+    while True:
+        net = _play_deal(table, seat, players, words)
+        total += net[seat]
+        say()
+        show_table(table.view(seat), seat)
+        verdict = f"you {'win' if net[seat] >= 0 else 'lose'} {abs(net[seat])}"
+        say(f"\nThe deal is over: {verdict}. {total:+d} in this match so far.")
+        if table.match_over:
+            say("The match is over.")
+            return
+        table.next_deal()
+
+
+def _hides_places(table: Table) -> bool:
+    """Whether the game has actions of which the others do not learn all: those that name cards by place."""
+    names = enumerate(table.action_names)
+    return any(table.game.public_name(table.settings, action) != name for action, name in names)
+
+
+def _play_deal(table: Table, seat: int, players: Sequence[Player], words: Words) -> list[int]:
+    """Play a deal to its end, telling what happens as it becomes public; everybody's result in chips."""
+    say(f"\n--- Deal {len(table.deals)}: player_{table.deals[-1].dealer} deals ---")
+    while True:
+        before, actor = table.states.copy(), table.to_act
+        assert actor is not None
+        if actor == seat:
+            action = _ask_person(table, seat)
+        else:
+            player = players[(actor - seat) % table.settings.num_players - 1]
+            action = choose_at(table, player, words.take([0]))
+        net = table.act(action)
+        for line in table.game.narrate(before[0], action, table.state):
+            say(f"  {line}")
+        if net is not None:
+            return net
+
+
+def _ask_person(table: Table, seat: int) -> int:
+    """An action of the person's, who is shown the table and asked again until it is one."""
+    say()
+    show_table(table.view(seat), seat)
+    holding = _holding(table, seat)
+    if holding:
+        say(holding)
+    legal = sorted(table.legal())
+    names = [table.action_names[action] for action in legal]
+    say("\n" + menu(names), wrap=is_long(names))
+    while True:
+        answer = ask(f"player_{seat}> ")
+        if answer in ("q", "quit", "exit"):
+            raise Stop
+        if answer in ("?", "h", "help"):
+            say(HELP)
+        elif answer in ("r", "rules"):
+            say(f"{table.game.TITLE}: {_rules_page(table)}")
+        elif answer in ("t", "table"):
+            show_table(table.view(seat), seat)
+        elif answer in ("a", "actions"):
+            say(menu(names), wrap=is_long(names))
+        else:
+            found = matching(answer, names)
+            if len(found) == 1:
+                return legal[found[0]]
+            say(not_one(answer, [names[each] for each in found]))
+
+
+def _rules_page(table: Table) -> str:
+    """Where the rules of a game are: the page beside its code."""
+    page = Path(getattr(table.game, "__file__", "")).with_name("RULES.md")
+    return str(page) if page.is_file() else "no page of rules comes with it"
+
+
+def _holding(table: Table, seat: int) -> str:
+    """What the person's cards make, all of them, or nothing where the game does not say."""
+    describe = getattr(table.game, "own_hand", None)
+    words = describe(table.state, seat) if describe else ""
+    return f"You hold {words}." if words else ""

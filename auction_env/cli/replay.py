@@ -1,0 +1,45 @@
+"""The command ``replay``: a record, step by step."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from auction_env.cli.screen import Stop, ask, say, show_table
+from auction_env.engine.record import make_record, read_record, replay
+from auction_env.engine.table import Table
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show a record's moves, as everybody or one seat saw them."""
+    record = read_record(options.file)
+    moves: list[tuple[np.ndarray, int | None, np.ndarray]] = []
+    table = replay(record, on_move=lambda *move: moves.append(move))
+    if options.seat is not None:
+        table.view(options.seat)  # ValueError: there is no such seat
+    deals = 0
+    for before, action, after in moves:
+        if action is None:
+            deals += 1
+            say(f"\n--- Deal {deals} of {len(table.deals)}: player_{after['dealer'][0]} deals ---")
+        else:
+            for line in _told(table, before[0], action, after[0], options.seat):
+                say(line)
+        say()
+        show_table(table.game.view(after[0], options.seat), options.seat)
+        if not options.all:
+            answer = ask("\nEnter: next, a: all the rest, q: stop> ")
+            if answer == "q":
+                raise Stop
+            options.all = answer == "a"
+    say(f"\nThe record ends here. Digest {make_record(table)['digest']}.")
+    return 0
+
+
+def _told(table: Table, before: Any, action: int, after: Any, seat: int | None) -> list[str]:
+    """A move as lines: who did what, if that is known to the reader, and what became public by it."""
+    known = seat is None or before.to_act == seat
+    own = [f"\nplayer_{before.to_act}: {table.action_names[action]}"] if known else []
+    return own + [f"  {line}" for line in table.game.narrate(before, action, after)]

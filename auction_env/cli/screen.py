@@ -1,0 +1,73 @@
+"""The terminal of ``play`` and ``replay``: lines that fit its width, suit signs, colours where they are wanted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import textwrap
+
+from auction_env.core.terminal import read_line, show
+from auction_env.games.game import TableView
+from auction_env.rendering.text import card_text, text
+
+COLORS = ("auto", "always", "never")
+_CARD = re.compile(r"(?<![\w-])[2-9TJQKA][cdhs](?![\w-])")
+_RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
+_color = False
+
+
+class Stop(Exception):
+    """The person at the terminal wants no more."""
+
+
+def set_color(choice: str) -> None:
+    """Whether cards of red suits are red and seats to act bold: ``auto`` is on a terminal, unless NO_COLOR is set."""
+    global _color
+    dull = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    _color = choice == "always" or (choice == "auto" and not dull)
+
+
+def columns() -> int:
+    """The terminal's width in characters, at least 40."""
+    return max(40, shutil.get_terminal_size().columns)
+
+
+def with_signs(line: str) -> str:
+    """A text with its cards as on the table: ``J♠`` for ``Js``."""
+    return _CARD.sub(lambda found: card_text(found[0]), line)
+
+
+def say(line: str = "", *, wrap: bool = True) -> None:
+    """Print a line, folded to the terminal's width, its cards with suit signs."""
+    line = with_signs(line)
+    if wrap:
+        line = "\n".join(map(_folded, line.split("\n")))
+    _put(line)
+
+
+def _folded(line: str) -> str:
+    if len(line) <= columns():
+        return line
+    start = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(line, columns(), subsequent_indent=start + "  ", drop_whitespace=True, break_on_hyphens=False)
+
+
+def show_table(view: TableView, seat: int | None) -> None:
+    """Print a table, no wider than the terminal."""
+    _put(text(view, seat, columns()))
+
+
+def _put(lines: str) -> None:
+    show(_painted(lines) if _color else lines, escape=not _color)
+
+
+def _painted(lines: str) -> str:
+    red = re.sub(r"[2-9TJQKA][♥♦]", lambda found: _RED + found[0] + _PLAIN, lines)
+    return re.sub(r"^>.{3}player_\d+( \(you\))?", lambda found: _BOLD + found[0] + _PLAIN, red, flags=re.MULTILINE)
+
+
+def ask(prompt: str) -> str:
+    """A line of the person's, in small letters. Raises EOFError."""
+    return read_line(prompt).strip().lower()
