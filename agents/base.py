@@ -56,7 +56,7 @@ class StateAgent(Agent):
         """Choose for many seats at once.
 
         Args:
-            states: rows of the game's STATE, shape (B,), as each ``to_act`` may imagine it (``resample_from_infostate``).
+            states: rows of the game's STATE, shape (B,), as each ``to_act`` may imagine it.
             masks: int8[B, actions], 1 where legal; each row has a 1.
 
         Returns:

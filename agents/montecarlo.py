@@ -1,12 +1,13 @@
 """Searches: plays each action out in sampled worlds and takes the best: ``montecarlo``, ``montecarlo:rollouts=2000``.
 
 A world is the table with everything that the seat cannot know drawn anew: cards uniformly
-(``game.resample_from_infostate``), secret choices that others have made already as the rollout policy makes them. In each
-world every action still in question is tried from the same random numbers and played out to the end of the deal by the rollout policy in all seats, so that
-actions are compared by differences within worlds. The playouts of a decision are divided by sequential halving (Karnin,
-Koren and Somekh 2013): as many for each round, and after a round the worse half of the actions is dropped. What the
-rollout policy itself would do stays in to the end, and another action is preferred to it only by a standard error: with
-few playouts the search then plays like that policy rather than like noise.
+(``game.resample_from_infostate``), secret choices that others have made already as the rollout policy makes them. In
+each world every action still in question is tried from the same random numbers and played out to the end of the deal by
+the rollout policy in all seats, so that actions are compared by differences within worlds. The playouts of a decision
+are divided by sequential halving (Karnin, Koren and Somekh 2013): as many for each round, and after a round the worse
+half of the actions is dropped. What the rollout policy itself would do stays in to the end, and another action is
+preferred to it only by a standard error: with few playouts the search then plays like that policy rather than like
+noise.
 
 The worlds ignore what the others' actions say about their cards, and the deal alone counts, not the rest of a match.
 Choices vary with the worlds drawn; ``temperature`` varies them more, so that a pattern is harder to exploit.
