@@ -226,9 +226,9 @@ def _replay_deal(table: Table, deal: Mapping[str, Any], number: int, on_move: Mo
         before = table.states.copy()
         _replay_action(table, *entry)
         on_move(before, log.actions[-1][1], table.states.copy())
-    for name in ("award", "net", "carried_out"):
-        if deal[name] != getattr(log, name):
-            raise RecordError(f"{name} is {deal[name]}, but the rules give {getattr(log, name)}")
+    for name, value in (("award", log.award), ("net", log.payoffs), ("carried_out", log.carried_out)):
+        if deal[name] != value:
+            raise RecordError(f"{name} is {deal[name]}, but the rules give {value}")
 
 
 def _replay_set_up(table: Table, deal: Mapping[str, Any], number: int) -> tuple[list[int], int]:
