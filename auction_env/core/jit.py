@@ -107,9 +107,10 @@ def source_digest(paths: Iterable[Path]) -> str:
 _said: set[str] = set()
 
 
-def _say_once(text: str) -> None:
-    if text not in _said:
-        _said.add(text)
+def _say_once(what: str, text: str) -> None:
+    """Print a line on stderr, the first time that there is something to say about this."""
+    if what not in _said:
+        _said.add(what)
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none (pythonw): nobody to tell
             print(f"auction_env: {text}", file=sys.stderr, flush=True)
 
@@ -125,7 +126,7 @@ def _machine_code_cache(function: Callable[..., Any], owner: str) -> Any:
 
 
 def _announce(kept: str) -> None:
-    _say_once(f"compiling for this machine, some 10 to 30 s ({kept}) ...")
+    _say_once("compiling", f"compiling for this machine, some 10 to 30 s ({kept}) ...")
 
 
 class _NothingKept(NullCache):
@@ -172,8 +173,9 @@ class _SourceKeyedCache(FunctionCache):
         except OSError as error:  # full, or not ours to write
             why = error.strerror or error
             _say_once(
+                "not kept",
                 f"machine code cannot be kept in {self.cache_path} ({why}): later processes compile anew; "
-                "NUMBA_CACHE_DIR=FOLDER names another folder"
+                "NUMBA_CACHE_DIR=FOLDER names another folder",
             )
 
 
