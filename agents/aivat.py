@@ -85,8 +85,8 @@ def values_kernel(game: Any) -> Any:
     return values_of
 
 
-class LuckNotes:
-    """Watches a part of a match and adds up luck by table and seat (``auction_env.evaluation.runner.Notes``)."""
+class AivatRecorder:
+    """Watches a part of a match and adds up luck by table and seat (``auction_env.evaluation.runner.Recorder``)."""
 
     playouts = PLAYOUTS
 
@@ -102,7 +102,7 @@ class LuckNotes:
         self.rng = np.random.default_rng(0xA1FA)  # of playouts only: they decide nothing
 
     def decided(self, decisions: Decisions) -> None:
-        """See Watcher."""
+        """See MatchCallback."""
         fresh = np.flatnonzero(~self.begun[decisions.tables])
         if len(fresh):
             value = self._play_out(decisions.states[fresh], np.full((len(fresh), 1), -2))[:, 0]
@@ -145,7 +145,7 @@ class LuckNotes:
         return values
 
     def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
-        """See Watcher."""
+        """See MatchCallback."""
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Luck by table and seat, float64[tables, 2, seats]: of choices, of the deal."""
@@ -176,15 +176,15 @@ def adjust(result: MatchResult, luck: np.ndarray) -> list[Adjusted]:
 
     Args:
         result: of the match.
-        luck: float64[tables, terms, seats], of all its tables (``LuckNotes``); the expectation of each entry is zero.
+        luck: float64[tables, terms, seats], of all its tables (``AivatRecorder``); each entry's expectation is zero.
 
     Raises:
         ValueError: fewer than eight decks, too few to weigh the terms by.
     """
     if result.decks < 8:
         raise ValueError(f"{result.decks} decks are too few to take luck out of: play at least 8")
-    terms = luck.reshape(*result.net.shape[:2], luck.shape[1], -1)
-    at = np.broadcast_to(result.seats[:, :, None, :], (*terms.shape[:3], result.net.shape[2])).astype(np.int64)
+    terms = luck.reshape(*result.payoffs.shape[:2], luck.shape[1], -1)
+    at = np.broadcast_to(result.seats[:, :, None, :], (*terms.shape[:3], result.payoffs.shape[2])).astype(np.int64)
     by_place = np.take_along_axis(terms, at, axis=3)
     found = []
     for place in result.agent_places:

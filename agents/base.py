@@ -56,7 +56,7 @@ class StateAgent(Agent):
         """Choose for many seats at once.
 
         Args:
-            states: rows of the game's STATE, shape (B,), each as its ``to_act`` may imagine it (``players.imagine``).
+            states: rows of the game's STATE, shape (B,), as each ``to_act`` may imagine it.
             masks: int8[B, actions], 1 where legal; each row has a 1.
 
         Returns:

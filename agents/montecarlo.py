@@ -1,12 +1,13 @@
 """Searches: plays each action out in sampled worlds and takes the best: ``montecarlo``, ``montecarlo:rollouts=2000``.
 
-A world is the table with everything that the seat cannot know drawn anew: cards uniformly (``game.resample``), secret
-choices that others have made already as the rollout policy makes them. In each world every action still in question is
-tried from the same random numbers and played out to the end of the deal by the rollout policy in all seats, so that
-actions are compared by differences within worlds. The playouts of a decision are divided by sequential halving (Karnin,
-Koren and Somekh 2013): as many for each round, and after a round the worse half of the actions is dropped. What the
-rollout policy itself would do stays in to the end, and another action is preferred to it only by a standard error: with
-few playouts the search then plays like that policy rather than like noise.
+A world is the table with everything that the seat cannot know drawn anew: cards uniformly
+(``game.resample_from_infostate``), secret choices that others have made already as the rollout policy makes them. In
+each world every action still in question is tried from the same random numbers and played out to the end of the deal by
+the rollout policy in all seats, so that actions are compared by differences within worlds. The playouts of a decision
+are divided by sequential halving (Karnin, Koren and Somekh 2013): as many for each round, and after a round the worse
+half of the actions is dropped. What the rollout policy itself would do stays in to the end, and another action is
+preferred to it only by a standard error: with few playouts the search then plays like that policy rather than like
+noise.
 
 The worlds ignore what the others' actions say about their cards, and the deal alone counts, not the rest of a match.
 Choices vary with the worlds drawn; ``temperature`` varies them more, so that a pattern is harder to exploit.
@@ -45,10 +46,10 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
     chips beyond those of the first action in the same world are added, and their squares; ``style``, ``ints``,
     ``floats``, see ``agents.policies``; ``spare``, two states to work in, and ``spare_words``, their memory.
     """
-    legal, act, resample, seed_generator, draw_below = (
+    legal, act, resample_from_infostate, seed_generator, draw_below = (
         game.legal,
         game.act,
-        game.resample,
+        game.resample_from_infostate,
         cards.seed_generator,
         cards.draw_below,
     )
@@ -89,7 +90,7 @@ def playout_kernel(game: Any, scripted: bool) -> Any:
                 for word in range(words.shape[1]):
                     spare_words[0, word] = words[row, word]
                 seed_generator(world, seeds[row] + np.uint64(number))
-                resample(world, me)
+                resample_from_infostate(world, me)
                 redraw_pending(world, me, style, ints, floats)
                 first = 0
                 for place in range(actions.shape[1]):

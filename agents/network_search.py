@@ -16,7 +16,7 @@ import numpy as np
 from auction_env.agents.base import StateAgent
 from auction_env.agents.learning.network_agent import CardAgent
 
-from auction_env.engine.agent import imagine
+from auction_env.engine.agent import resample_from_infostate
 from auction_env.engine.playout import masks_of, playout
 from auction_env.games.game import Game
 
@@ -111,7 +111,7 @@ class NetworkSearchAgent(StateAgent):
         number, choices = options.shape
         seats = np.repeat(states["to_act"].astype(np.int64), worlds)
         words = self.rng.integers(0, 2**64, number * worlds, np.uint64)
-        drawn = imagine(self.game, np.repeat(states, worlds), seats, words)
+        drawn = resample_from_infostate(self.game, np.repeat(states, worlds), seats, words)
         logs = np.zeros(len(drawn))
         if self.beliefs:
             drawn, logs = self._replay(drawn, seats)

@@ -227,8 +227,8 @@ def _by_seats(effort: Effort, name: str) -> list[dict[str, Any]]:
             continue
         batch = Batch(game, settings, 256, threads=1)
         batch.reset(0)
-        deals, _ = batch.rollout(max(400, 2 * game.max_deal_length(settings)))
-        decisions = 256 * max(400, 2 * game.max_deal_length(settings)) / deals
+        deals, _ = batch.rollout(max(400, 2 * game.max_game_length(settings)))
+        decisions = 256 * max(400, 2 * game.max_game_length(settings)) / deals
         facts.append({"seats": seats, "decisions_per_deal": decisions, "entries": decision_size(game, settings)})
         contenders += [
             stepping(name, f"step {seats}", settings=settings, tables=1024, threads=1),

@@ -75,7 +75,7 @@ def game_page(name: str) -> str:
 def observation_rows(game: Any, settings: Any) -> list[tuple[Any, ...]]:
     """A row for each piece of an observation: where it lies in the flat array, and what it says."""
     rows, at = [], 0
-    for piece in game.pieces(settings):
+    for piece in game.observation_fields(settings):
         values = "fractions" if piece.fraction else "0 or 1"
         end = " (at the end of a deal)" if piece.final_only else ""
         rows.append((f"{at} to {at + piece.size - 1}", f"`{piece.name}`", piece.shape, values, piece.meaning + end))

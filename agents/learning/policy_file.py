@@ -24,8 +24,7 @@ from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import decision_size
 from auction_env.evaluation.match import plain_settings
 from auction_env.games.features import FeatureLayout
-from auction_env.games.game import Game
-from auction_env.games.game import Piece as ObservationField
+from auction_env.games.game import Game, ObservationField
 
 FORMAT = "auction_env.policy/2"
 MAX_LAYERS, MAX_LAYER = 8, 1 << 14
@@ -78,7 +77,7 @@ def input_digest(game: Game, settings: Any, kind: str) -> str:
         layout = game.feature_layout(settings)
         groups: list[Any] = [_described(group) for group in (layout.own, layout.other, layout.option)]
         return _digest([game.NAME, game.VERSION, groups, list(layout.plain_actions)])
-    fields = [field for field in game.pieces(settings) if not field.final_only]
+    fields = [field for field in game.observation_fields(settings) if not field.final_only]
     return _digest([game.NAME, game.VERSION, _described(tuple(fields))])
 
 

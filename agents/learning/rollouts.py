@@ -194,7 +194,7 @@ class AllSeatsVecEnv(VecEnv):
 
         def finish(over: np.ndarray) -> None:
             fresh = over[~ended[over]]  # a deal without a decision of the learner is nobody's to learn from
-            payoffs[fresh, : tables.num_seats] = out.net[fresh] * np.float32(self.reward_scale)
+            payoffs[fresh, : tables.num_seats] = out.payoffs[fresh] * np.float32(self.reward_scale)
             ended[fresh] = True
             self._seat(tables, over)
 

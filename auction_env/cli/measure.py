@@ -23,14 +23,14 @@ TIMESTEPS = 2_000_000  # of a best response's learner, if it is told nothing els
 
 def match(options: Namespace) -> int:
     """A match, and what was asked for besides: luck taken out, or a report."""
-    from auction_env.evaluation.runner import Plan, play
+    from auction_env.evaluation.runner import MatchConfig, play
 
     if options.report:
         require("evaluate", "matplotlib")
     game, settings = _table(options, options.agents, len(options.agents))
     with _bar() as progress:
         played = play(
-            Plan(
+            MatchConfig(
                 game,
                 settings,
                 tuple(options.agents),
@@ -68,13 +68,13 @@ def match(options: Namespace) -> int:
 def _notes(options: Namespace) -> Any:
     """What watches the match, if anything does."""
     if options.aivat:
-        from auction_env.agents.aivat import LuckNotes
+        from auction_env.agents.aivat import AivatRecorder
 
-        return LuckNotes
+        return AivatRecorder
     if options.report:
-        from auction_env.evaluation.statistics import BehaviourNotes
+        from auction_env.evaluation.statistics import StatisticsRecorder
 
-        return BehaviourNotes
+        return StatisticsRecorder
     return None
 
 

@@ -16,7 +16,7 @@ from auction_env.core.files import check_output
 from auction_env.engine.agent import Player
 from auction_env.engine.record import make_record, write_record
 from auction_env.engine.table import Table
-from auction_env.interfaces.opponents import Words, choose_at, resolve, seed_players, warm_up
+from auction_env.interfaces.opponents import RandomStreams, choose_at, resolve, seed_players, warm_up
 
 HELP = """\
 Type the number of an action, its name, or the beginning of its name.
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _play_match(table: Table, seat: int, players: Sequence[Player]) -> None:
-    words, total, n = Words(1), 0, table.settings.num_players
+    words, total, n = RandomStreams(1), 0, table.settings.num_players
     words.seed([0], np.array([table.seed], np.uint64))
     seed_players(players, table.seed or 0)
     others = ", ".join(
@@ -76,7 +76,7 @@ def _hides_places(table: Table) -> bool:
     return any(table.game.public_name(table.settings, action) != name for action, name in names)
 
 
-def _play_deal(table: Table, seat: int, players: Sequence[Player], words: Words) -> list[int]:
+def _play_deal(table: Table, seat: int, players: Sequence[Player], words: RandomStreams) -> list[int]:
     """Play a deal to its end, telling what happens as it becomes public; everybody's result in chips."""
     say(f"\n--- Deal {len(table.deals)}: player_{table.deals[-1].dealer} deals ---")
     while True:

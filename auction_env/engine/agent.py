@@ -47,7 +47,7 @@ class Player(Protocol):
         ...
 
 
-def imagine(game: Game, states: np.ndarray, seats: np.ndarray, words: np.ndarray) -> np.ndarray:
+def resample_from_infostate(game: Game, states: np.ndarray, seats: np.ndarray, words: np.ndarray) -> np.ndarray:
     """Copies of tables, in each of which all that one seat cannot know is drawn anew.
 
     Args:
@@ -60,7 +60,7 @@ def imagine(game: Game, states: np.ndarray, seats: np.ndarray, words: np.ndarray
         shape (B,); nothing in them depends on what the seats cannot know.
     """
     copies = np.ascontiguousarray(states).view(np.uint8).copy().view(game.STATE)
-    kernels(game).resample(copies, np.asarray(seats, np.int64), np.asarray(words, np.uint64))
+    kernels(game).resample_from_infostate(copies, np.asarray(seats, np.int64), np.asarray(words, np.uint64))
     return copies
 
 
@@ -98,7 +98,7 @@ def _timed_choice(
     if hasattr(player, "act_states"):
         if isinstance(chance, np.random.Generator):
             chance = chance.integers(0, 2**64, len(masks), np.uint64)
-        imagined = imagine(game, states, seats, chance)
+        imagined = resample_from_infostate(game, states, seats, chance)
         begun = time.perf_counter()
         actions = player.act_states(imagined, masks)
     elif words is not None and hasattr(player, "act_seeded"):
@@ -173,7 +173,7 @@ def ask(
     Args:
         player: the player.
         game: the game.
-        states: rows of its STATE, shape (B,); the player sees them through ``imagine`` only.
+        states: rows of its STATE, shape (B,); the player sees them through ``resample_from_infostate`` only.
         seats: integer[B], the seat to act at each.
         observations: float32[B, size], of these seats.
         masks: int8[B, actions].

@@ -30,8 +30,8 @@ def _part(number: int, part: int, parts: int) -> slice:
 class Batch:
     """``num_tables`` tables that step together.
 
-    When a deal ends its result is written to ``out.net``, and the same step deals the next one (or starts a new match,
-    once a match is over), so that a seat is to act at every table at all times. Each table has its own generator:
+    When a deal ends its result is written to ``out.payoffs``, and the same step deals the next one (or starts a new
+    match, once a match is over), so that a seat is to act at every table at all times. Each has its own generator:
     results do not depend on the number of tables or threads.
 
     ``states`` is there to be read. Compiled code does not check what it finds in it: what comes from outside is written
@@ -96,7 +96,7 @@ class Batch:
             observations=np.zeros((tables, self.observation_size), dtype),
             masks=np.zeros((tables, len(self.action_names)), np.int8),
             seats=np.zeros(tables, np.int8),
-            net=np.zeros((tables, seats), np.float32),
+            payoffs=np.zeros((tables, seats), np.float32),
             deal_over=np.zeros(tables, np.bool_),
             match_over=np.zeros(tables, np.bool_),
             watched=np.full(tables, -1, np.int8),
@@ -245,7 +245,7 @@ class Batch:
     def show(self, rows: np.ndarray | None = None) -> Outputs:
         """Write ``out`` anew for tables whose rows of ``states`` were written to (all, or ``rows``), before a step.
 
-        What the last deal gave (``net``, ``deal_over``, ``match_over``, ``final``) stays as it was.
+        What the last deal gave (``payoffs``, ``deal_over``, ``match_over``, ``final``) stays as it was.
 
         Raises:
             ValueError: what was written is no state that play can reach, as ``set_states``: do not step these tables.
@@ -272,11 +272,11 @@ class Batch:
             raise ValueError("nothing has been dealt yet: call reset first")
         if not _is_count(decisions, 1 << 62):
             raise ValueError(f"decisions is {decisions!r}: it must be an integer, at least 1")
-        net = np.zeros((self.num_tables, self.settings.num_players), np.int64)
+        payoffs = np.zeros((self.num_tables, self.settings.num_players), np.int64)
         threads = min(self.threads, self.num_tables)
 
         def play(part: int) -> int:
             mine, scratch = _part(self.num_tables, part, threads), self._scratch[part : part + 1]
-            return int(self._kernels.rollout(self.states[mine], decisions, scratch, net[mine]))
+            return int(self._kernels.rollout(self.states[mine], decisions, scratch, payoffs[mine]))
 
-        return sum(run_parts(play, threads)), net
+        return sum(run_parts(play, threads)), payoffs

@@ -22,7 +22,7 @@ class Outputs(NamedTuple):
     observations: np.ndarray  # float32 or int8 [N, size]: of the seat to act
     masks: np.ndarray  # int8 [N, actions]: of the seat to act
     seats: np.ndarray  # int8 [N]: the seat to act
-    net: np.ndarray  # float32 [N, seats]: results in chips of the last deal that ended (A14)
+    payoffs: np.ndarray  # float32 [N, seats]: results in chips of the last deal that ended (A14)
     deal_over: np.ndarray  # bool [N]: whether the last step ended a deal
     match_over: np.ndarray  # bool [N]: whether the last deal that ended was its match's last
     watched: np.ndarray  # int8 [N]: a seat, or -1
@@ -41,7 +41,7 @@ class Kernels:
     act: Callable[..., int]  # states, row, action, scratch, mask -> how many actions are legal next (0: the deal is
     # over), marked in ``mask`` (zeros); -1, and nothing done, if the action is illegal
     observe: Callable[..., None]  # states, row, seat, out, full
-    resample: Callable[..., None]  # states, seats, seeds: one of each for every row
+    resample_from_infostate: Callable[..., None]  # states, seats, seeds: one of each for every row
     # From here the first line of scratch is used; ``out`` is an Outputs; ``allowed``, uint64 [N, words], has a
     # bit for each action, set where it is legal: what steps are checked by, in a few bytes a table.
     start: Callable[..., None]  # states, rows, scratch, allowed, out, full: begin matches
@@ -52,7 +52,9 @@ class Kernels:
         ..., int
     ]  # rows, actions, allowed, out -> the first half of a step, for parts of it at once
     advance: Callable[..., None]  # as step: the second
-    rollout: Callable[..., int]  # states, decisions, scratch, net -> deals played at random; adds results to net
+    rollout: Callable[
+        ..., int
+    ]  # states, decisions, scratch, payoffs -> deals played at random; adds results to payoffs
 
 
 @cache
@@ -60,7 +62,7 @@ def kernels(game: Any) -> Kernels:
     """The compiled loops of a game; machine code is made on first call and kept on disk."""
     owner = game.NAME
     new_match, deal, next_deal = game.new_match, game.deal, game.next_deal
-    legal, act, observe, resample = game.legal, game.act, game.observe, game.resample
+    legal, act, observe, resample_from_infostate = game.legal, game.act, game.observe, game.resample_from_infostate
     seed_generator, draw_below = cards.seed_generator, cards.draw_below
 
     @kernel(owner=owner)
@@ -110,7 +112,7 @@ def kernels(game: Any) -> Kernels:
     def resample_rows(states: Any, seats: Any, seeds: Any) -> None:
         for row in range(states.shape[0]):
             seed_generator(states[row], seeds[row])
-            resample(states[row], seats[row])
+            resample_from_infostate(states[row], seats[row])
 
     @kernel(owner=owner)
     def is_allowed(allowed: Any, row: Any, action: Any, actions: Any) -> Any:
@@ -139,8 +141,8 @@ def kernels(game: Any) -> Kernels:
         out.deal_over[row] = s.to_act < 0
         if s.to_act < 0:
             out.match_over[row] = s.match_over
-            for seat in range(out.net.shape[1]):
-                out.net[row, seat] = s.award[seat] - s.paid[seat]
+            for seat in range(out.payoffs.shape[1]):
+                out.payoffs[row, seat] = s.award[seat] - s.paid[seat]
             if out.watched[row] >= 0:
                 out.final[row, :] = 0
                 observe(s, out.watched[row], out.final[row], full)
@@ -183,15 +185,15 @@ def kernels(game: Any) -> Kernels:
             show(states[row], row, scratch[0], allowed, out, full)
 
     @kernel(owner=owner)
-    def play_on(s: Any, decisions: Any, scratch: Any, net: Any) -> Any:
+    def play_on(s: Any, decisions: Any, scratch: Any, payoffs: Any) -> Any:
         """Random legal play at one table for some decisions; adds up results, returns the deals finished."""
         deals = 0
         for _ in range(decisions):
             act(s, scratch[draw_below(s, legal(s, scratch))])
             if s.to_act < 0:
                 deals += 1
-                for seat in range(net.shape[0]):
-                    net[seat] += s.award[seat] - s.paid[seat]
+                for seat in range(payoffs.shape[0]):
+                    payoffs[seat] += s.award[seat] - s.paid[seat]
                 if s.match_over:
                     new_match(s)
                     deal(s, 0)
@@ -200,10 +202,10 @@ def kernels(game: Any) -> Kernels:
         return deals
 
     @kernel(owner=owner)
-    def rollout(states: Any, decisions: Any, scratch: Any, net: Any) -> Any:
+    def rollout(states: Any, decisions: Any, scratch: Any, payoffs: Any) -> Any:
         deals = 0
         for row in range(states.shape[0]):
-            deals += play_on(states[row], decisions, scratch[0], net[row])
+            deals += play_on(states[row], decisions, scratch[0], payoffs[row])
         return deals
 
     return Kernels(
@@ -214,7 +216,7 @@ def kernels(game: Any) -> Kernels:
         legal=legal_row,
         act=act_row,
         observe=observe_row,
-        resample=resample_rows,
+        resample_from_infostate=resample_rows,
         step=step_rows,
         first_illegal=first_illegal,
         advance=advance_rows,
@@ -239,9 +241,9 @@ def seed_words(seed: int | None, count: int = 1) -> np.ndarray:
 
 def observation_size(game: Game, settings: Any) -> int:
     """Entries of a seat's flat observation."""
-    return sum(piece.size for piece in game.pieces(settings))
+    return sum(field.size for field in game.observation_fields(settings))
 
 
 def decision_size(game: Game, settings: Any) -> int:
     """Entries of a flat observation that can differ while a deal is played: the rest, at the end, show how it ended."""
-    return sum(piece.size for piece in game.pieces(settings) if not piece.final_only)
+    return sum(field.size for field in game.observation_fields(settings) if not field.final_only)

@@ -45,7 +45,9 @@ def make_record(table: Table, seat: int | None = None) -> dict[str, Any]:
         except ValueError as error:
             raise RecordError(str(error)) from None
     if any(not log.deck for log in table.deals):
-        raise RecordError("this table imagines what a seat cannot know (resample_hidden): it has no account to record")
+        raise RecordError(
+            "this table imagines what a seat cannot know (resample_from_infostate): it has no account to record"
+        )
     record: dict[str, Any] = {
         "format": FORMAT,
         "game": table.game.NAME,
@@ -84,7 +86,7 @@ def _deal_record(table: Table, log: DealLog, seat: int | None) -> dict[str, Any]
             for place, (actor, action) in enumerate(log.actions)
         ],
         "award": log.award,
-        "net": log.net,
+        "net": log.payoffs,
         "carried_out": log.carried_out,
     }
 

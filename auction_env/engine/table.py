@@ -36,7 +36,7 @@ class DealLog:
     dealt_in: list[int]
     actions: list[tuple[int, int]] = dataclasses.field(default_factory=list)  # (seat, action)
     award: list[int] | None = None
-    net: list[int] | None = None
+    payoffs: list[int] | None = None
     carried_out: int = 0
     final: np.ndarray | None = None  # the row as the deal ended
 
@@ -275,9 +275,9 @@ class Table:
     def observe_named(self, seat: int) -> dict[str, np.ndarray]:
         """The observation of a seat as named arrays, views of one flat array."""
         flat, views, at = self.observe(seat), {}, 0
-        for piece in self.game.pieces(self.settings):
-            views[piece.name] = flat[at : at + piece.size].reshape(piece.shape)
-            at += piece.size
+        for field in self.game.observation_fields(self.settings):
+            views[field.name] = flat[at : at + field.size].reshape(field.shape)
+            at += field.size
         return views
 
     def observe_all(self) -> np.ndarray:
@@ -385,14 +385,14 @@ class Table:
         states, n, log = self.states, self.settings.num_players, self.deals[-1]
         award = states["award"][0, :n]
         log.award = award.tolist()
-        log.net = (award - states["paid"][0, :n]).tolist()
+        log.payoffs = (award - states["paid"][0, :n]).tolist()
         log.carried_out = int(states["carried_pot"][0])
         log.final = _copied(self.states)
-        return log.net
+        return log.payoffs
 
     # --- imagining ---
 
-    def resample_hidden(self, seat: int, seed: int | np.random.Generator) -> Table:
+    def resample_from_infostate(self, seat: int, seed: int | np.random.Generator) -> Table:
         """A copy in which all that a seat cannot know is drawn anew, uniformly among what it cannot tell apart.
 
         Unseen cards are dealt again, pending hidden choices of the others are drawn uniformly from the legal ones, and
@@ -410,7 +410,7 @@ class Table:
         twin = self.clone()
         log = dataclasses.replace(self.deals[-1], deck=[], given=0, generator=0, actions=[], final=None)
         twin.seed, twin.deals = None, [log]
-        twin._kernels.resample(twin.states, np.array([seat]), seed_words(seed))
+        twin._kernels.resample_from_infostate(twin.states, np.array([seat]), seed_words(seed))
         return twin
 
 

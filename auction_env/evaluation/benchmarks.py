@@ -17,7 +17,7 @@ from typing import Any
 from auction_env.core.limits import parse_toml, reason
 from auction_env.evaluation.match import Schedule
 from auction_env.evaluation.results import Comparison, MatchResult, compare, digest_of
-from auction_env.evaluation.runner import Make, Plan, play
+from auction_env.evaluation.runner import Make, MatchConfig, play
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
 
@@ -71,11 +71,11 @@ class Task:
         values = {key: tuple(value) if isinstance(value, list) else value for key, value in self.settings.items()}
         return game, make_settings(game, values)
 
-    def plan(self, agent: str, make: Make, content: Callable[[str], str] = lambda spec: "", **more: Any) -> Plan:
-        """The match that measures an agent. Other arguments as ``Plan``; errors as ``table`` and ``Plan``."""
+    def plan(self, agent: str, make: Make, content: Callable[[str], str] = lambda spec: "", **more: Any) -> MatchConfig:
+        """The match that measures an agent. Other arguments as ``MatchConfig``; errors as there and as ``table``."""
         game, settings = self.table()
         line = (agent, *self.opponents)
-        return Plan(
+        return MatchConfig(
             game,
             settings,
             line,
@@ -194,7 +194,7 @@ class Board:
         lines = [f"## {task.name}", "", f"One agent against {opponents}; seed {task.seed}."]
         if first is not None:
             lines[-1] += (
-                f" {first.deals} deals: {first.decks} decks through {first.net.shape[1]} seatings each."
+                f" {first.deals} deals: {first.decks} decks through {first.payoffs.shape[1]} seatings each."
                 f" Task digest {first.summary()['task_digest']}."
             )
         lines += ["", "| agent | chips per deal | ahead of the next by | result digest |", "| --- | --- | --- | --- |"]

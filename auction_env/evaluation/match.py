@@ -40,7 +40,7 @@ class Decisions(NamedTuple):
     groups: np.ndarray  # int64[B]: the agent that chose each
 
 
-class Watcher(Protocol):
+class MatchCallback(Protocol):
     """Is told what happens at the tables, with everything in view: for reports, never for agents."""
 
     def decided(self, decisions: Decisions) -> None:
@@ -192,14 +192,18 @@ class Schedule:
         return len(self.words(part)) * self.seatings
 
     def play(
-        self, part: int, players: Sequence[Player], watcher: Watcher | None = None, time_limit: float | None = None
+        self,
+        part: int,
+        players: Sequence[Player],
+        callback: MatchCallback | None = None,
+        time_limit: float | None = None,
     ) -> np.ndarray:
         """Play a part.
 
         Args:
             part: its number.
             players: the agents, by number of group; the chance of each starts anew.
-            watcher: is told what happens.
+            callback: is told what happens.
             time_limit: seconds that any one decision may take: agents are then asked for one at a time, and each has
                 decided once before, unmeasured (what it compiles or loads then does not count); None: any.
 
@@ -229,7 +233,7 @@ class Schedule:
             np.repeat(words, self.seatings),
             np.array(self.groups)[np.argsort(tables)],
             rng,
-            watcher,
+            callback,
             time_limit,
             part * self.part_decks,
         )
@@ -246,7 +250,7 @@ class Schedule:
             settings=plain_settings(self.settings),
             seed=self.seed,
             names=list(names),
-            net=np.concatenate(parts),
+            payoffs=np.concatenate(parts),
             seats=seats,
             groups=self.groups,
             possible=self.possible,
@@ -271,7 +275,7 @@ def play_match(
     seatings: int | None = None,
     part_tables: int | None = None,
     progress: Callable[[int], None] | None = None,
-    watcher: Watcher | None = None,
+    callback: MatchCallback | None = None,
     time_limit: float | None = None,
 ) -> MatchResult:
     """Play decks through all distinct seatings: ``deals`` tables in all, rounded up to whole decks.
@@ -288,7 +292,7 @@ def play_match(
         seatings: see ``Schedule``.
         part_tables: see ``Schedule``.
         progress: called with the number of deals finished so far.
-        watcher: is told what happens.
+        callback: is told what happens.
         time_limit: see ``Schedule.play``.
 
     Raises:
@@ -300,7 +304,7 @@ def play_match(
     players = [agents[groups.index(group)] for group in range(max(groups) + 1)]
     parts, done = [], 0
     for part in range(schedule.parts):
-        parts.append(schedule.play(part, players, watcher, time_limit))
+        parts.append(schedule.play(part, players, callback, time_limit))
         done += schedule.part_deals(part)
         if progress:
             progress(done)
@@ -322,7 +326,7 @@ def _play_tables(
     words: np.ndarray,
     agent_at: np.ndarray,
     rng: np.random.Generator,
-    watcher: Watcher | None,
+    callback: MatchCallback | None,
     time_limit: float | None,
     first_deck: int,
 ) -> np.ndarray:
@@ -347,17 +351,17 @@ def _play_tables(
                 time_limit=time_limit,
             )
         before = None
-        if watcher is not None:
+        if callback is not None:
             seen = out.seats[rows], out.observations[rows], out.masks[rows]
             before = Decisions(rows, batch.states[rows], *seen, actions[rows], who)
-            watcher.decided(before)
+            callback.decided(before)
         batch.step(actions[rows], rows)
         ended = out.deal_over[rows]
         over = rows[ended]
-        if watcher is not None and before is not None and len(over):
+        if callback is not None and before is not None and len(over):
             finals = _finals(game, before.states[ended], actions[over])
-            watcher.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
-        net[over] += out.net[over].astype(np.int64)
+            callback.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
+        net[over] += out.payoffs[over].astype(np.int64)
         rows = rows[~(ended & out.match_over[rows])]
     return net
 
@@ -378,4 +382,4 @@ def _finals(game: Game, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
     return states
 
 
-__all__ = ["Estimate", "MatchResult", "Schedule", "Watcher", "estimate", "number_groups", "play_match"]
+__all__ = ["Estimate", "MatchCallback", "MatchResult", "Schedule", "estimate", "number_groups", "play_match"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from auction_env.evaluation.match import plain_settings
 from auction_env.evaluation.results import Estimate, columns, digest_of, estimate, plain
-from auction_env.evaluation.runner import Make, Plan, play
+from auction_env.evaluation.runner import Make, MatchConfig, play
 from auction_env.games.game import Game
 
 MAX_LINEUPS = 60
@@ -196,7 +196,7 @@ def round_robin(
         workers: as ``tournament.play``.
         state: as ``tournament.play``: a folder for each line-up in it.
         progress: as ``tournament.play``.
-        plan: other arguments of ``Plan``.
+        plan: other arguments of ``MatchConfig``.
 
     Raises:
         ValueError: agents are named twice, are too few, or as ``tournament.play``.
@@ -209,10 +209,10 @@ def round_robin(
     lineups, possible = choose_lineups(len(agents), settings.num_players, seed)
     known = tuple(contents) or ("",) * len(agents)
 
-    def plan_of(line: tuple[int, ...], tables: int) -> Plan:
+    def plan_of(line: tuple[int, ...], tables: int) -> MatchConfig:
         names = tuple(agents[index] for index in line)
         found = tuple(known[index] for index in line)
-        return Plan(game, settings, names, tables, make, seed, contents=found, **plan)
+        return MatchConfig(game, settings, names, tables, make, seed, contents=found, **plan)
 
     seatings = [plan_of(line, 1).schedule.seatings for line in lineups]
     decks = max(2, -(-deals // sum(seatings)))
@@ -222,9 +222,9 @@ def round_robin(
         told = None if progress is None else _shifted(progress, before, total)
         results.append(play(plan_of(line, decks * count), workers=workers, state=folder, progress=told).result)
         before += decks * count
-    chips, pairs = _by_deck(len(agents), lineups, [result.net for result in results])
+    chips, pairs = _by_deck(len(agents), lineups, [result.payoffs for result in results])
     plain_values = plain_settings(settings)
-    nets = [result.net for result in results]
+    nets = [result.payoffs for result in results]
     return RoundRobin(game.NAME, plain_values, seed, list(agents), np.array(lineups), possible, chips, pairs, nets)
 
 

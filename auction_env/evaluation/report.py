@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.core.plots import import_matplotlib
 from auction_env.evaluation.results import Estimate, MatchResult, digest_of, seating_words
-from auction_env.evaluation.statistics import Choices, Measured, choices_of, facts_of, measure
+from auction_env.evaluation.statistics import Choices, Measured, choices_of, measure, statistics_of
 from auction_env.games.game import Game
 
 MIN_SHOWN = 20  # observations that a mark in a picture stands for, at least; the tables have all
@@ -35,12 +35,12 @@ def report(game: Game, settings: Any, result: MatchResult, notes: dict[str, np.n
         game: the game.
         settings: its Settings.
         result: of the match.
-        notes: what ``auction_env.evaluation.statistics.BehaviourNotes`` kept of some of its deals.
+        notes: what ``auction_env.evaluation.statistics.StatisticsRecorder`` kept of some of its deals.
     """
     states = np.ascontiguousarray(notes["finals"]).view(game.STATE).reshape(-1)
     names = [result.names[place] for place in result.agent_places]
     sections = [_match_section(result)]
-    for fact in facts_of(game, settings, states):
+    for fact in statistics_of(game, settings, states):
         sections.append(_fact_section(measure(fact, names, notes["seated"].astype(np.int64), notes["decks"])))
     for found in choices_of(game, settings, notes["counts"].sum(axis=0)):
         sections.append(_choice_section(found, names))
@@ -49,7 +49,8 @@ def report(game: Game, settings: Any, result: MatchResult, notes: dict[str, np.n
     head = [
         f"<h1>{_text(title)}</h1>",
         f"<p>{result.deals} deals: {result.decks} decks, each "
-        f"{_text(seating_words(result.net.shape[1], result.possible))}. Behaviour is read from {len(states)} of them. "
+        f"{_text(seating_words(result.payoffs.shape[1], result.possible))}. Behaviour is read from "
+        f"{len(states)} of them. "
         "± and bars of error are halves of 95 % intervals; deals of one deck are taken together. "
         f"Pictures leave out what was seen fewer than {MIN_SHOWN} times.</p>",
         f"<p class='note'>{game.NAME}-v{result.version}: {_text(shown)}<br>seed {result.seed}, digest "

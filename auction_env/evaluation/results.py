@@ -61,7 +61,7 @@ class MatchResult:
         settings: of the game, as plain values.
         seed: of the decks and of the agents' chance.
         names: of the agents, by place.
-        net: int64[decks, seatings, places]: chips won or lost (A14), summed over a match if it has several deals.
+        payoffs: int64[decks, seatings, places]: chips won or lost (A14), summed over a match if it has several deals.
         seats: int8[decks or 1, seatings, places]: the seat of each place; one line for all decks if they share it.
         groups: which agent plays each place: agents are numbered in the order of their first places.
         possible: how many distinct seatings there are; more than are played: they were drawn at random.
@@ -74,7 +74,7 @@ class MatchResult:
     settings: dict[str, Any]
     seed: int
     names: list[str]
-    net: np.ndarray
+    payoffs: np.ndarray
     seats: np.ndarray
     groups: tuple[int, ...]
     possible: int
@@ -84,12 +84,12 @@ class MatchResult:
     @property
     def decks(self) -> int:
         """Decks played."""
-        return self.net.shape[0]
+        return self.payoffs.shape[0]
 
     @property
     def deals(self) -> int:
         """Tables played: decks times seatings."""
-        return self.net.shape[0] * self.net.shape[1]
+        return self.payoffs.shape[0] * self.payoffs.shape[1]
 
     @property
     def agent_places(self) -> list[int]:
@@ -101,7 +101,7 @@ class MatchResult:
 
     def by_table(self, place: int) -> np.ndarray:
         """Chips of an agent at each table, float64[decks, seatings]; the mean over its places if it has several."""
-        return self.net[:, :, self._places(place)].mean(axis=2)
+        return self.payoffs[:, :, self._places(place)].mean(axis=2)
 
     def by_deck(self, place: int) -> np.ndarray:
         """Chips per deal of an agent on each deck, float64[decks]: tables of a deck share its luck."""
@@ -114,9 +114,9 @@ class MatchResult:
     def seat(self, place: int, seat: int) -> Estimate:
         """Chips per deal of an agent at one seat."""
         own = self._places(place)
-        here = np.broadcast_to(self.seats[:, :, own] == seat, self.net[:, :, own].shape)
+        here = np.broadcast_to(self.seats[:, :, own] == seat, self.payoffs[:, :, own].shape)
         count = here.sum(axis=(1, 2))
-        chips = np.where(here, self.net[:, :, own], 0).sum(axis=(1, 2))
+        chips = np.where(here, self.payoffs[:, :, own], 0).sum(axis=(1, 2))
         return estimate(chips[count > 0] / count[count > 0]) if count.any() else Estimate(np.nan, np.inf)
 
     def pair(self, place: int, other: int) -> Estimate:
@@ -132,12 +132,12 @@ class MatchResult:
         spread = deck.var(ddof=1) if len(deck) > 1 else np.nan
         if not single > 0:
             return float("nan")
-        return float(single / (self.net.shape[1] * spread)) if spread > 0 else float("inf")
+        return float(single / (self.payoffs.shape[1] * spread)) if spread > 0 else float("inf")
 
     @property
     def sampled(self) -> bool:
         """Whether the seatings of each deck were drawn at random, for there are more than were played."""
-        return self.net.shape[1] < self.possible
+        return self.payoffs.shape[1] < self.possible
 
     @property
     def task(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class MatchResult:
             "settings": self.settings,
             "seed": self.seed,
             "deals": self.deals,
-            "seatings": self.net.shape[1],
+            "seatings": self.payoffs.shape[1],
             "part": self.part,
             "opponents": [[name, content] for name, content in list(zip(self.names, self._contents, strict=True))[1:]],
         }
@@ -163,7 +163,7 @@ class MatchResult:
         head = [self.game, self.version, self.settings, self.seed, self.names, self.groups, self.contents]
         whole = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         whole.update(self.seats.astype("i1").tobytes())
-        whole.update(self.net.astype("<i8").tobytes())
+        whole.update(self.payoffs.astype("<i8").tobytes())
         return whole.hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class MatchResult:
             "seed": self.seed,
             "deals": self.deals,
             "decks": self.decks,
-            "seatings": self.net.shape[1],
+            "seatings": self.payoffs.shape[1],
             "seatings_possible": self.possible,
             "illegal_actions": 0,  # a match with one has no result; nor with an error, or a player too slow
             "agents": [self._agent_summary(place) for place in self.agent_places],
@@ -187,7 +187,7 @@ class MatchResult:
                 for b in self.agent_places
                 if a < b
             ],
-            "by_deck": self.net[:, :, self._places(0)].sum(axis=(1, 2)).tolist(),  # of the first agent, whole chips
+            "by_deck": self.payoffs[:, :, self._places(0)].sum(axis=(1, 2)).tolist(),  # of the first agent, whole chips
             "digest": self.digest,
         }
 
@@ -216,7 +216,7 @@ class MatchResult:
         shown = ", ".join(f"{name}={value}" for name, value in self.settings.items())
         return "\n".join(
             [
-                f"{self.deals} deals: {self.decks} decks, each {seating_words(self.net.shape[1], self.possible)}; "
+                f"{self.deals} deals: {self.decks} decks, each {seating_words(self.payoffs.shape[1], self.possible)}; "
                 "± is half a 95 % interval, over decks",
                 columns(heads, rows),
                 *self._pair_lines(),

@@ -29,7 +29,7 @@ from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_fi
 from auction_env.core.processes import end_with_parent
 from auction_env.core.version import __version__
 from auction_env.engine.agent import Player
-from auction_env.evaluation.match import Schedule, Watcher, number_groups, plain_settings
+from auction_env.evaluation.match import MatchCallback, Schedule, number_groups, plain_settings
 from auction_env.evaluation.results import MatchResult, digest_of
 from auction_env.games import get_game
 from auction_env.games.game import Game
@@ -46,8 +46,8 @@ class TournamentError(ValueError):
     """A match cannot be played or resumed as asked; the message says why."""
 
 
-class Notes(Watcher, Protocol):
-    """A watcher whose notes of a part can be stored and put together again."""
+class Recorder(MatchCallback, Protocol):
+    """A callback whose notes of a part can be stored and put together again."""
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it noted, by name."""
@@ -55,7 +55,7 @@ class Notes(Watcher, Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class MatchConfig:
     """A match of named agents.
 
     Args:
@@ -89,7 +89,7 @@ class Plan:
     part_tables: int | None = None
     first_apart: bool = False
     time_limit: float | None = None
-    notes: Callable[[Game, Any, Sequence[Player], int], Notes] | None = None
+    notes: Callable[[Game, Any, Sequence[Player], int], Recorder] | None = None
     noted_deals: int = 0
 
     def __post_init__(self) -> None:
@@ -112,11 +112,11 @@ class Plan:
 
     def play_part(self, part: int, players: Sequence[Player]) -> dict[str, np.ndarray]:
         """Play one part: its results as ``net``, and what was noted."""
-        watcher = None
+        callback = None
         if self.notes is not None and part * self.schedule.part_decks * self.schedule.seatings < self.noted_deals:
-            watcher = self.notes(self.game, self.settings, players, self.schedule.part_deals(part))
-        net = self.schedule.play(part, players, watcher, self.time_limit)
-        return {"net": net, **(watcher.arrays() if watcher else {})}
+            callback = self.notes(self.game, self.settings, players, self.schedule.part_deals(part))
+        net = self.schedule.play(part, players, callback, self.time_limit)
+        return {"net": net, **(callback.arrays() if callback else {})}
 
     def identity(self) -> dict[str, Any]:
         """All that results depend on, as plain data: only a match with the same goes on with stored parts."""
@@ -155,7 +155,7 @@ class Played:
 
 
 def play(
-    plan: Plan,
+    plan: MatchConfig,
     *,
     workers: int = 1,
     state: Path | None = None,
@@ -182,7 +182,7 @@ def play(
         return _play(plan, workers, store, progress)
 
 
-def _play(plan: Plan, workers: int, store: _Store | None, progress: Callable[[int, int], None] | None) -> Played:
+def _play(plan: MatchConfig, workers: int, store: _Store | None, progress: Callable[[int, int], None] | None) -> Played:
     schedule = plan.schedule
     found: dict[int, dict[str, np.ndarray]] = store.finished() if store else {}
     done = sum(schedule.part_deals(part) for part in found)
@@ -206,7 +206,7 @@ def _play(plan: Plan, workers: int, store: _Store | None, progress: Callable[[in
 Part = tuple[int, dict[str, np.ndarray]]
 
 
-def _in_this_process(plan: Plan, parts: Sequence[int], workers: int) -> Iterator[Part]:
+def _in_this_process(plan: MatchConfig, parts: Sequence[int], workers: int) -> Iterator[Part]:
     players = plan.players() if parts else []
     with _single_thread():
         for part in parts:
@@ -227,10 +227,10 @@ def _single_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
-_worker: tuple[Plan, list[Player]] | None = None
+_worker: tuple[MatchConfig, list[Player]] | None = None
 
 
-def _start_worker(plan: Plan) -> None:
+def _start_worker(plan: MatchConfig) -> None:
     global _worker
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes: the first one sees to it
@@ -246,7 +246,7 @@ def _work(part: int) -> Part:
     return part, plan.play_part(part, players)
 
 
-def _in_processes(plan: Plan, parts: Sequence[int], workers: int) -> Iterator[Part]:
+def _in_processes(plan: MatchConfig, parts: Sequence[int], workers: int) -> Iterator[Part]:
     plan.players()  # what cannot be made is said here, by its own error
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _start_worker, (plan,))
@@ -277,7 +277,7 @@ class _Store:
     is no signature: who can write to the folder can forge results, as they can forge a result file.
     """
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(self, plan: MatchConfig, folder: Path) -> None:
         self.plan, self.folder = plan, folder
         self.lock = FolderLock(folder)
         self._identity = digest_of(plan.identity()).encode()

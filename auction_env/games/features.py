@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from auction_env.core.jit import inner
 from auction_env.games.cards import EMPTY, suit_ranks
-from auction_env.games.game import Piece as ObservationField
+from auction_env.games.game import ObservationField
 from auction_env.games.hand_strength import COUNT, high_promise, low_promise
 from auction_env.games.hands import high_key
 

@@ -33,15 +33,15 @@ class IllegalActionError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Piece:
+class ObservationField:
     """A named part of an observation.
 
     Attributes:
         name: its name in ``observe_named`` and in the docs.
-        shape: its shape; pieces are flattened in C order and follow each other in the declared order.
+        shape: its shape; fields are flattened in C order and follow each other in the declared order.
         meaning: one sentence.
         fraction: False when all entries are 0 or 1; True when they are fractions in [0, 1].
-        final_only: True when all entries are 0 until the deal is over. Such pieces come last.
+        final_only: True when all entries are 0 until the deal is over. Such fields come last.
     """
 
     name: str
@@ -103,8 +103,8 @@ class Game(Protocol):
     # Python, called rarely
     new_state: Callable[[Any], np.ndarray]  # settings -> one row, nothing dealt
     action_names: Callable[[Any], tuple[str, ...]]  # settings -> name of each action index
-    pieces: Callable[[Any], tuple[Piece, ...]]  # settings -> the observation, in order
-    max_deal_length: Callable[[Any], int]  # settings -> most decisions in one deal
+    observation_fields: Callable[[Any], tuple[ObservationField, ...]]  # settings -> the observation, in order
+    max_game_length: Callable[[Any], int]  # settings -> most decisions in one deal
     info: Callable[[np.ndarray, int], dict[str, Any]]  # one table's states, seat to act -> public facts for its info
     eligibility: Callable[[Any, int], str]  # row, seat -> "" if it can be dealt in, or why not
     view: Callable[[Any, int | None], TableView]  # row, seat (None: everything; -1: nobody's) -> what it sees
@@ -122,7 +122,7 @@ class Game(Protocol):
     ]  # write the legal actions, ascending or not; their number (0 when the deal is over)
     act: Callable[[Any, int], None]  # apply a legal action of s.to_act
     observe: Callable[[Any, int, Any, float], None]  # seat, out (zeroed, flat), the value of a full fraction
-    resample: Callable[[Any, int], None]  # redraw what the seat may not know, uniformly, with s.rng
+    resample_from_infostate: Callable[[Any, int], None]  # redraw what the seat may not know, uniformly, with s.rng
 
     # A game may define ``retrace(row, target, act)`` and ``settled(row)``: they let ``engine.validation`` play a deal
     # again from its state, so that states that come from elsewhere are checked in full.

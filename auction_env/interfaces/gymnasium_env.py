@@ -15,7 +15,7 @@ from auction_env.engine.kernels import observation_size, seed_words
 from auction_env.engine.record import make_record
 from auction_env.engine.table import Table
 from auction_env.games.game import Game, IllegalActionError, SettingsError, SetupError
-from auction_env.interfaces.opponents import Opponents, Words, choose_at, illegal_penalty, resolve, seed_players
+from auction_env.interfaces.opponents import Opponents, RandomStreams, choose_at, illegal_penalty, resolve, seed_players
 from auction_env.interfaces.pettingzoo_aec import ActionSpace
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
@@ -91,7 +91,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self.seat = 0 if seat == ROTATE else int(seat)
         self.observation_space = learner_space(module, made, flat)
         self.action_space = ActionSpace(len(self.table.action_names))
-        self._words = Words(1)
+        self._words = RandomStreams(1)
         self._over = True
         self._final = np.zeros(0, np.float32)
 

@@ -16,7 +16,7 @@ from auction_env.engine.opponents import LEARNER, step_opponents
 from auction_env.engine.table import Table
 from auction_env.games.game import Game, IllegalActionError, SetupError
 from auction_env.interfaces.gymnasium_env import ROTATE, check_seat, learner_space
-from auction_env.interfaces.opponents import Opponents, Words, illegal_penalty, resolve, seed_players
+from auction_env.interfaces.opponents import Opponents, RandomStreams, illegal_penalty, resolve, seed_players
 from auction_env.interfaces.pettingzoo_aec import ActionSpace
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
@@ -67,7 +67,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.seat_rule = seat
         self.seats = np.zeros(num_envs, np.int64)  # of the learners
-        self._words = Words(num_envs)
+        self._words = RandomStreams(num_envs)
         self._started = False
         self._players = list({id(player): player for player in self.opponents}.values())
         numbers = [next(k for k, other in enumerate(self._players) if other is player) for player in self.opponents]
@@ -244,7 +244,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         """Credit deals that have ended; end the episodes of which they were the last."""
         out = self.batch.out
         fresh = over[~self._terminated[over]]  # what comes before a first decision belongs to no step
-        self._rewards[fresh] += out.net[fresh, self.seats[fresh]]
+        self._rewards[fresh] += out.payoffs[fresh, self.seats[fresh]]
         done = out.match_over[over] | (self.batch.states["dealt_in"][over, self.seats[over]] == 0)
         if self._stepping:
             self._end(over[done & ~self._terminated[over]], out.final)

@@ -17,7 +17,7 @@ from auction_env.games.game import Game, SettingsError, make_settings
 Opponents = str | Player | Sequence[str | Player]
 
 
-class Words:
+class RandomStreams:
     """A stream of random words for each of many tables (SplitMix64): what is drawn at one never depends on another."""
 
     def __init__(self, tables: int) -> None:

@@ -15,7 +15,7 @@ from pettingzoo.utils import wrappers
 
 from auction_env.engine.record import make_record
 from auction_env.engine.table import Table
-from auction_env.games.game import Game, IllegalActionError, Piece
+from auction_env.games.game import Game, IllegalActionError, ObservationField
 from auction_env.interfaces.opponents import illegal_penalty
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
@@ -108,9 +108,9 @@ class AuctionEnv(AECEnv):
         """Name of every action, by index."""
         return self.table.action_names
 
-    def observation_layout(self) -> tuple[Piece, ...]:
-        """The pieces of the flat observation, in order."""
-        return self.table.game.pieces(self.table.settings)
+    def observation_layout(self) -> tuple[ObservationField, ...]:
+        """The fields of the flat observation, in order."""
+        return self.table.game.observation_fields(self.table.settings)
 
     def observe_named(self, agent: str) -> dict[str, np.ndarray]:
         """An agent's observation as named arrays."""

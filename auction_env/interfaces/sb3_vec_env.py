@@ -136,7 +136,7 @@ class SelfPlayVecEnv(VecEnv):
         def finish(over: np.ndarray) -> None:
             # A deal in which the learner had no decision cannot be credited to any; the first result counts.
             fresh = over[~dones[over]]
-            rewards[fresh] = out.net[fresh, self.learner[fresh]]
+            rewards[fresh] = out.payoffs[fresh, self.learner[fresh]]
             dones[fresh] = True
             self._seat_players(over)
 

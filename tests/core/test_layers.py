@@ -113,3 +113,14 @@ def test_no_file_is_long(folder):
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (ROOT / folder).rglob("*.py")}
     assert not {str(path): lines for path, lines in lengths.items() if lines > MOST_LINES}
     assert lengths
+
+
+def test_no_module_takes_anothers_private_names():
+    """``from x import _y`` reaches past what a module offers."""
+    taken = []
+    for name, path in sources().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("auction_env"):
+                names = [alias.name for alias in node.names if alias.name.startswith("_") and alias.name[1] != "_"]
+                taken += [f"{name}: {node.module}.{private}" for private in names]
+    assert not taken

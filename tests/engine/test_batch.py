@@ -42,7 +42,7 @@ def test_rows_equal_single_tables_through_matches(game):
             assert out.deal_over[row] == (result is not None)
             if result is not None:
                 deals += 1
-                assert out.net[row].tolist() == result
+                assert out.payoffs[row].tolist() == result
                 assert out.match_over[row] == table.match_over
                 if table.match_over:
                     table.reset()
@@ -187,7 +187,9 @@ def test_one_byte_observations_hold_the_same(game):
     wide, narrow = Batch(game, None, 32), Batch(game, None, 32, dtype=np.int8)
     a, b = wide.reset(9), narrow.reset(9)
     rng = np.random.default_rng(0)
-    fraction = np.concatenate([np.full(piece.size, piece.fraction) for piece in wide.game.pieces(wide.settings)])
+    fraction = np.concatenate(
+        [np.full(piece.size, piece.fraction) for piece in wide.game.observation_fields(wide.settings)]
+    )
     for _ in range(100):
         assert np.array_equal(a.observations[:, ~fraction], b.observations[:, ~fraction])
         assert np.abs(a.observations[:, fraction] * 127 - b.observations[:, fraction]).max(initial=0) <= 1

@@ -161,7 +161,7 @@ def _use_everything(game: Any, seed: int) -> None:
         if rng.random() < 0.2:
             view = at.view(np.int8(1))
             text(view, 1)
-            at.resample_hidden(np.int16(0), int(rng.integers(100)))
+            at.resample_from_infostate(np.int16(0), int(rng.integers(100)))
             at.view(None)
     make_record(table, 0)
     replay(make_record(table))
@@ -184,7 +184,7 @@ def test_nothing_is_compiled_again_after_the_first_use(game):
         _use_everything(game, seed)
     after = {name: list(function.signatures) for name, function in all_kernels(game).items()}
     assert after == before
-    for name in ("seed", "new_match", "deal", "next_deal", "legal", "act", "resample"):
+    for name in ("seed", "new_match", "deal", "next_deal", "legal", "act", "resample_from_infostate"):
         assert len(after[name]) == 1, name
     assert len(after["observe"]) == 2
 
@@ -206,13 +206,15 @@ def test_kernels_take_no_memory_however_much_they_play(game):
     def step(tables):
         batch.step(batch.out.masks[:tables].argmax(1), np.arange(tables))
 
-    def resample(tables):
-        calls.resample(batch.states[:tables].copy(), batch.out.seats[:tables].astype(np.int64), words[:tables])
+    def resample_from_infostate(tables):
+        calls.resample_from_infostate(
+            batch.states[:tables].copy(), batch.out.seats[:tables].astype(np.int64), words[:tables]
+        )
 
     _nrt_python.memsys_enable_stats()
     try:
         batch.reset(0)
-        for work, little, much in ((batch.rollout, 10, 5000), (step, 1, 8), (resample, 1, 8)):
+        for work, little, much in ((batch.rollout, 10, 5000), (step, 1, 8), (resample_from_infostate, 1, 8)):
             batch.reset(1)
             work(little)  # compiled now
             assert taken(work, little) == taken(work, much) > (0, 0), work

@@ -132,7 +132,7 @@ def test_no_global_generator_is_read_or_moved(game):
     table = dealt(game, match_settings(game, 2), seed=0)
     play_out(table, random_policy(rng), whole_match=True)
     table.reset()
-    table.resample_hidden(0, 3)
+    table.resample_from_infostate(0, 3)
     Table(game).reset()
     make_record(table)
     assert _global_states() == before

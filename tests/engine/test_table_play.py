@@ -102,7 +102,7 @@ def test_names_are_actions(game):
 @pytest.mark.parametrize("seat", [-1, 99, None, 1.0, "0", True, "player_0"])
 def test_seats_that_do_not_exist_are_refused(game, seat):
     table = dealt(game)
-    calls = [table.observe, table.mask, table.info, table.observe_named, lambda s: table.resample_hidden(s, 1)]
+    calls = [table.observe, table.mask, table.info, table.observe_named, lambda s: table.resample_from_infostate(s, 1)]
     for call in calls if seat is None else [*calls, table.view]:
         with pytest.raises(ValueError, match=r"there is no seat .*: seats are 0 to"):
             call(seat)
@@ -110,7 +110,7 @@ def test_seats_that_do_not_exist_are_refused(game, seat):
 
 def test_nothing_is_seen_before_reset(game):
     table = Table(game)
-    for call in (table.observe, table.observe_named, table.view, lambda seat: table.resample_hidden(seat, 1)):
+    for call in (table.observe, table.observe_named, table.view, lambda seat: table.resample_from_infostate(seat, 1)):
         with pytest.raises(SetupError, match="call reset first"):
             call(0)
     assert not table.mask(0).any()
@@ -201,7 +201,7 @@ def test_changing_what_a_table_gave_changes_nothing_inside(game):
         table.info(seat).clear()
         table.view(seat).seats.clear()
     table.legal().clear()
-    table.resample_hidden(0, 1).states["stacks"][:] = 0
+    table.resample_from_infostate(0, 1).states["stacks"][:] = 0
     assert snapshot(table) == before
     assert table.mask(table.to_act).sum() == len(table.legal())
 
@@ -233,7 +233,7 @@ def test_the_deal_passes_to_the_next_seat_still_in_the_match(game):
             clockwise = [(before.dealer + step) % seats for step in range(1, seats + 1)]
             assert after.dealer == next(seat for seat in clockwise if seat in after.dealt_in)
             assert set(after.dealt_in) <= set(before.dealt_in)
-            assert after.stacks == [chips + net for chips, net in zip(before.stacks, before.net or (), strict=True)]
+            assert after.stacks == [chips + net for chips, net in zip(before.stacks, before.payoffs or (), strict=True)]
             assert after.carried_pot == before.carried_out
 
 

@@ -35,7 +35,7 @@ def _visited(game: Any, values: dict[str, Any], seed: int, steps: int) -> Any:
                 return
             table.next_deal()
         yield table
-        yield table.resample_hidden(int(rng.integers(table.settings.num_players)), int(rng.integers(1 << 60)))
+        yield table.resample_from_infostate(int(rng.integers(table.settings.num_players)), int(rng.integers(1 << 60)))
         table.act(int(rng.choice(table.legal())))
 
 
@@ -148,7 +148,8 @@ for number in range(flips):
         counts["refused"] += 1
         continue
     counts["taken"] += 1
-    kernels(game).resample(batch.states.copy(), batch.out.seats.astype(np.int64), np.array([number], np.uint64))
+    seats, seeds = batch.out.seats.astype(np.int64), np.array([number], np.uint64)
+    kernels(game).resample_from_infostate(batch.states.copy(), seats, seeds)
     for _ in range(40):
         batch.step((batch.out.masks * rng.random(batch.out.masks.shape)).argmax(1))
 print(json.dumps(counts))

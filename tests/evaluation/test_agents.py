@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from strategies import chooser, dealt, differing_world, play, random_policy, settings_values, some_settings
 
 from auction_env import Table, agents, available, get_game
-from auction_env.engine.agent import PlayerError, ask, imagine
+from auction_env.engine.agent import PlayerError, ask, resample_from_infostate
 from auction_env.engine.batch import Batch
 from auction_env.evaluation.match import play_match
 from auction_env.games.game import make_settings
@@ -177,7 +177,7 @@ def test_a_spy_finds_no_card_of_others_and_no_generator(game):
         hidden = [~np.array(game.visible_deck(batch.states[row], out.seats[row])) for row in range(400)]
         agree = [imagined["deck"][row, :size][hide] == truth[row][hide] for row, hide in enumerate(hidden)]
         assert np.concatenate(agree).mean() < 3 / size
-    views = imagine(game, batch.states, out.seats, np.arange(400, dtype=np.uint64))
+    views = resample_from_infostate(game, batch.states, out.seats, np.arange(400, dtype=np.uint64))
     assert not np.shares_memory(views, batch.states)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import kuhn
 import numpy as np
 import pytest
-from auction_env.agents.aivat import LuckNotes, adjust, text
+from auction_env.agents.aivat import AivatRecorder, adjust, text
 from auction_env.agents.base import Agent
 
 from auction_env import agents
 from auction_env.evaluation.match import Schedule, number_groups, play_match
 from auction_env.evaluation.results import Estimate
-from auction_env.evaluation.runner import Plan, play
+from auction_env.evaluation.runner import MatchConfig, play
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
 
@@ -22,9 +22,9 @@ def noted(game, settings, line, deals, seed=0, seatings=None):
     """A match in one part, and the luck in it."""
     players = list(dict.fromkeys(line))
     schedule = Schedule(game, settings, number_groups(line), deals, seed, seatings)
-    notes = LuckNotes(game, settings, players, schedule.deals)
+    notes = AivatRecorder(game, settings, players, schedule.deals)
     one_part = {"seatings": seatings, "part_tables": schedule.deals}
-    result = play_match(game, settings, line, deals, seed, watcher=notes, **one_part)
+    result = play_match(game, settings, line, deals, seed, callback=notes, **one_part)
     return result, notes.arrays()["luck"]
 
 
@@ -93,11 +93,18 @@ def test_terms_are_zero_on_average_and_the_deal_s_add_up_to_nothing_over_the_sea
 @pytest.mark.slow
 def test_watching_changes_nothing_and_workers_neither(game):
     settings = make_settings(game, {"num_players": 2})
-    plan = Plan(
-        game, settings, ("rules", "random"), 120, agents.make, part_tables=40, notes=LuckNotes, noted_deals=EVERYTHING
+    plan = MatchConfig(
+        game,
+        settings,
+        ("rules", "random"),
+        120,
+        agents.make,
+        part_tables=40,
+        notes=AivatRecorder,
+        noted_deals=EVERYTHING,
     )
     one, two = play(plan), play(plan, workers=2)
-    plain = play(Plan(game, settings, ("rules", "random"), 120, agents.make, part_tables=40))
+    plain = play(MatchConfig(game, settings, ("rules", "random"), 120, agents.make, part_tables=40))
     assert one.result.digest == plain.result.digest
     assert np.array_equal(one.notes["luck"], two.notes["luck"])
     assert adjust(one.result, one.notes["luck"]) == adjust(two.result, two.notes["luck"])

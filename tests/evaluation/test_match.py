@@ -51,13 +51,13 @@ def test_one_policy_in_all_seats_wins_exactly_nothing(game):
     """Over the seatings of a deck an agent that meets itself takes every seat's result once: their sum, zero."""
     settings = make_settings(game, {"num_players": 3})
     result = play_match(game, settings, [First(), First(), First()], 120, seed=1)
-    assert result.net.shape == (20, 6, 3)
-    assert (result.net.sum(axis=1) == 0).all()
+    assert result.payoffs.shape == (20, 6, 3)
+    assert (result.payoffs.sum(axis=1) == 0).all()
     assert result.agent(0).mean == 0 and result.agent(0).half_width == 0
     assert not result.agent(0).above_zero and not result.agent(0).below_zero
     assert result.variance_reduction(0) == np.inf and "exact" in result.text()
     once = play_match(game, settings, [First()] * 3, 20, seed=1)
-    assert once.net.shape == (20, 1, 3), "one agent has but one distinct seating"
+    assert once.payoffs.shape == (20, 1, 3), "one agent has but one distinct seating"
     assert once.agent(0).mean == 0 and np.isnan(once.variance_reduction(0))
 
 
@@ -66,8 +66,8 @@ def test_rotations_play_the_same_decks(game):
     settings = make_settings(game, {"num_players": 2})
     result = play_match(game, settings, [First(), Last()], 60, seed=2)
     swapped = play_match(game, settings, [Last(), First()], 60, seed=2)
-    assert np.array_equal(result.net, swapped.net[:, ::-1, ::-1])
-    assert (result.net.sum(axis=2) == 0).all()
+    assert np.array_equal(result.payoffs, swapped.payoffs[:, ::-1, ::-1])
+    assert (result.payoffs.sum(axis=2) == 0).all()
 
 
 def test_result_does_not_depend_on_how_many_tables_play_at_once(game):
@@ -113,7 +113,7 @@ def test_pairing_is_respected(game):
     settings = make_settings(game, {})
     line = [First(), *[Last() for _ in range(settings.num_players - 1)]]
     result = play_match(game, settings, line, 300, seed=5)
-    by_deck = result.net[:, :, 0].mean(axis=1)
+    by_deck = result.payoffs[:, :, 0].mean(axis=1)
     assert result.agent(0).half_width == pytest.approx(1.959963984540054 * by_deck.std(ddof=1) / len(by_deck) ** 0.5)
 
 
@@ -217,8 +217,8 @@ def test_matches_of_several_deals_count_whole_matches():
     game = get_game("auction_poker")
     settings = make_settings(game, {"num_deals": 4, "starting_chips": 80, "num_players": 3})
     result = play_match(game, settings, [First()] * 3, 60)
-    assert (result.net.sum(axis=(1, 2)) == 0).all()
-    assert np.abs(result.net).max() > 20  # more than one deal's losses
+    assert (result.payoffs.sum(axis=(1, 2)) == 0).all()
+    assert np.abs(result.payoffs).max() > 20  # more than one deal's losses
 
 
 # --- seatings, seats and pairs ---
@@ -253,12 +253,12 @@ def test_more_seatings_than_are_played_are_drawn_and_said_so():
     settings = make_settings(game, {"num_players": 5})
     line = [agents.make("random", game, settings, 0) for _ in range(5)]
     result = play_match(game, settings, line, 200, seed=1)
-    assert result.net.shape == (10, 20, 5) and result.sampled
+    assert result.payoffs.shape == (10, 20, 5) and result.sampled
     assert "in 20 seatings: random orders of the agents, each through all rotations (of 120 seatings)" in result.text()
     every = play_match(game, settings, line, 120, seed=1, seatings=120)
-    assert every.net.shape == (1, 120, 5) and not every.sampled and "all 120 distinct" in every.text()
+    assert every.payoffs.shape == (1, 120, 5) and not every.sampled and "all 120 distinct" in every.text()
     single = play_match(game, settings, line, 50, seed=1, seatings=1)
-    assert single.net.shape == (50, 1, 5) and "independent deals" in single.text()
+    assert single.payoffs.shape == (50, 1, 5) and "independent deals" in single.text()
     with pytest.raises(ValueError, match="at least 5, so that every agent sits at every seat, or 1"):
         play_match(game, settings, line, 50, seatings=4)
 
@@ -278,8 +278,8 @@ def test_results_are_booked_to_who_sat_where():
     game = get_game("auction_poker")
     settings = make_settings(game, {"num_players": 3})
     result = play_match(game, settings, [Teller("a"), Teller("b"), Teller("c")], 60, seed=3)
-    by_seat = np.zeros_like(result.net)
-    np.put_along_axis(by_seat, np.broadcast_to(result.seats, result.net.shape).astype(int), result.net, axis=2)
+    by_seat = np.zeros_like(result.payoffs)
+    np.put_along_axis(by_seat, np.broadcast_to(result.seats, result.payoffs.shape).astype(int), result.payoffs, axis=2)
     assert (by_seat == by_seat[:, :1]).all() and by_seat.any()
     for place in range(3):
         for seat in range(3):
@@ -292,7 +292,7 @@ def test_places_of_one_agent_are_pooled_and_pairs_are_differences():
     settings = make_settings(game, {"num_players": 4})
     first, last = First(), Last()
     result = play_match(game, settings, [first, last, first, last], 120, seed=3)
-    assert result.net.shape == (20, 6, 4) and result.agent_places == [0, 1]
+    assert result.payoffs.shape == (20, 6, 4) and result.agent_places == [0, 1]
     assert result.agent(0) == result.agent(2) and result.agent(0).mean == pytest.approx(-result.agent(1).mean)
     assert result.pair(0, 1).mean == pytest.approx(2 * result.agent(0).mean)
     summary = result.summary()
@@ -336,7 +336,7 @@ def test_agents_chance_starts_anew_in_each_part():
 def test_watchers_are_told_every_decision_and_the_table_as_each_deal_ended(game):
     class Notes:
         def __init__(self):
-            self.decisions, self.net, self.seen = 0, [], set()
+            self.decisions, self.payoffs, self.seen = 0, [], set()
 
         def decided(self, decisions):
             assert (decisions.states["to_act"] == decisions.seats).all() and (decisions.seats >= 0).all()
@@ -347,13 +347,13 @@ def test_watchers_are_told_every_decision_and_the_table_as_each_deal_ended(game)
 
         def ended(self, finals, groups, decks):
             assert (finals["to_act"] < 0).all() and sorted(set(groups.ravel())) == [0, 1]
-            self.net += (finals["award"].astype(int) - finals["paid"])[:, :2].tolist()
+            self.payoffs += (finals["award"].astype(int) - finals["paid"])[:, :2].tolist()
 
     settings = make_settings(game, {"num_players": 2})
     notes = Notes()
-    result = play_match(game, settings, [First(), Last()], 60, seed=8, watcher=notes)
+    result = play_match(game, settings, [First(), Last()], 60, seed=8, callback=notes)
     assert notes.seen == {0, 1} and notes.decisions >= 60 * 4
-    assert sorted(map(sorted, notes.net)) == sorted(map(sorted, result.net.reshape(-1, 2).tolist()))
+    assert sorted(map(sorted, notes.payoffs)) == sorted(map(sorted, result.payoffs.reshape(-1, 2).tolist()))
     assert result.digest == play_match(game, settings, [First(), Last()], 60, seed=8).digest
 
 

@@ -16,8 +16,8 @@ from auction_env.engine.table import Table
 from auction_env.evaluation.match import play_match
 from auction_env.evaluation.report import report
 from auction_env.evaluation.results import estimate
-from auction_env.evaluation.runner import Plan, play
-from auction_env.evaluation.statistics import BehaviourNotes, Fact, choices, choices_of, facts_of, measure
+from auction_env.evaluation.runner import MatchConfig, play
+from auction_env.evaluation.statistics import Statistic, StatisticsRecorder, choices, choices_of, measure, statistics_of
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
 
@@ -54,7 +54,7 @@ def test_facts_of_a_poker_deal_worked_by_hand():
     """Whole deal V6: 3 seats, dealer 0; seats 1, 2, 0 hold Qc Qd, 7d 5s, 9h 9s."""
     settings = make_settings(POKER, {"num_players": 3})
     states = finished(POKER, settings, DECK, [*BIDS, *REST, *LAST, "declare low", "declare high", "declare both"])
-    facts = facts_of(POKER, settings, states)
+    facts = statistics_of(POKER, settings, states)
     net = (states["award"] - states["paid"])[0, :3]
     assert values(facts, "Chips by place from the dealer") == {
         "1": [(1, net[1])],
@@ -79,12 +79,12 @@ def test_success_of_both_and_folds_by_hand():
     settings = make_settings(POKER, {"num_players": 3})
     won = finished(POKER, settings, DECK, [*BIDS, *REST, *LAST, *["declare low", "declare both", "declare low"]])
     assert won["award"][0, 2] == 30
-    (fact,) = [fact for fact in facts_of(POKER, settings, won) if fact.title == "Success of both"]
+    (fact,) = [fact for fact in statistics_of(POKER, settings, won) if fact.title == "Success of both"]
     assert fact.values.tolist() == [1] and fact.seats.tolist() == [2]
     folded = finished(POKER, settings, DECK, [*BIDS, *REST, *LAST[:5], "bet", "fold", "fold"])
-    ends = values(facts_of(POKER, settings, folded), "How deals end")
+    ends = values(statistics_of(POKER, settings, folded), "How deals end")
     assert ends == {"won as the others folded": [(1, 1)], "folded": [(0, 1), (2, 1)]}
-    assert values(facts_of(POKER, settings, folded), "Answers to a bet") == {"fold": [(0, 1), (2, 1)]}
+    assert values(statistics_of(POKER, settings, folded), "Answers to a bet") == {"fold": [(0, 1), (2, 1)]}
 
 
 def test_facts_of_a_flop_deal_worked_by_hand():
@@ -92,7 +92,7 @@ def test_facts_of_a_flop_deal_worked_by_hand():
     settings = make_settings(FLOP, {"num_players": 2})
     deck = "As 2c Ah 3c Kd 4c Kh 5c 9d 9c 6c 7c Jd"  # seat 1: aces, kings, a nine; seat 0: 2 3 4 5 9 of clubs
     states = finished(FLOP, settings, deck, ["discard none", "discard 0", "keep 1"])
-    facts = facts_of(FLOP, settings, states)
+    facts = statistics_of(FLOP, settings, states)
     assert values(facts, "Cards discarded") == {"0": [(1, 1)], "1": [(0, 1)]}
     assert values(facts, "Discards by hand dealt") == {"flush": [(0, 1)], "two pair": [(1, 0)]}
     assert values(facts, "How flops are got") == {"alone": [(0, 1)]}
@@ -107,7 +107,7 @@ def test_prices_of_flops_are_those_paid():
     settings = make_settings(FLOP, {"num_players": 2})
     deck = "As 2c Ah 3c Kd 4d Kh 5c 9d 9c 6c 7c Jd Ad 8h Th"
     actions = ["discard 4", "discard 0", "bid", "bid", "pass", "keep 0", "keep 0"]
-    facts = facts_of(FLOP, settings, finished(FLOP, settings, deck, actions))
+    facts = statistics_of(FLOP, settings, finished(FLOP, settings, deck, actions))
     assert values(facts, "Price by round") == {"flop 1": [(0, 2)]}
     assert values(facts, "Bids by hand") == {"high card": [(0, 2)], "two pair": [(1, 1)]}
     assert values(facts, "How flops are got") == {"bought": [(0, 1)], "alone": [(1, 1)]}
@@ -117,7 +117,7 @@ def test_measures_are_means_by_agent_with_intervals_over_decks():
     rng = np.random.default_rng(0)
     luck = rng.normal(0, 1, 50)
     decks = np.repeat(np.arange(50), 4)
-    fact = Fact("t", "n", ["x", "y"], np.arange(200), np.zeros(200, int), np.zeros(200, int), luck[decks] + 2)
+    fact = Statistic("t", "n", ["x", "y"], np.arange(200), np.zeros(200, int), np.zeros(200, int), luck[decks] + 2)
     found = measure(fact, ["a", "b"], np.zeros((200, 2), int), decks)
     assert found.means[0][0].mean == pytest.approx(luck.mean() + 2)
     assert found.means[0][0].half_width == pytest.approx(estimate(luck).half_width), "four copies of a deck are one"
@@ -127,20 +127,22 @@ def test_measures_are_means_by_agent_with_intervals_over_decks():
 
 
 def test_facts_of_a_match_agree_with_its_result(game):
-    """Chips, choices and deals counted from what the watcher saw are those of the match."""
+    """Chips, choices and deals counted from what the callback saw are those of the match."""
     settings = make_settings(game, {"num_players": 3})
     line = [agents.make("rules", game, settings), *[agents.make("random", game, settings)] * 2]
-    notes = BehaviourNotes(game, settings, line[:2], 300)
-    result = play_match(game, settings, line, 300, seed=5, watcher=notes)
+    notes = StatisticsRecorder(game, settings, line[:2], 300)
+    result = play_match(game, settings, line, 300, seed=5, callback=notes)
     kept = notes.arrays()
     states = kept["finals"].view(game.STATE).reshape(-1)
     assert len(states) == 300 and sorted(set(kept["decks"])) == list(range(100))
-    (chips,) = [fact for fact in facts_of(game, settings, states) if fact.title == "Chips by place from the dealer"]
+    (chips,) = [
+        fact for fact in statistics_of(game, settings, states) if fact.title == "Chips by place from the dealer"
+    ]
     found = measure(chips, ["rules", "random"], kept["seated"].astype(int), kept["decks"])
     total = sum(one.mean * n for one, n in zip(found.means[0], found.counts[0], strict=True)) / found.counts[0].sum()
     assert total == pytest.approx(result.agent(0).mean)
     assert kept["counts"][0, :, :-1].sum() > 300 * 4
-    for fact in facts_of(game, settings, states):
+    for fact in statistics_of(game, settings, states):
         assert len(fact.deals) == len(fact.seats) == len(fact.bins) == len(fact.values)
         assert not len(fact.bins) or (fact.bins.min() >= 0 and fact.bins.max() < len(fact.labels))
         assert np.isfinite(fact.values).all()
@@ -148,8 +150,8 @@ def test_facts_of_a_match_agree_with_its_result(game):
 
 def test_the_page_is_whole_and_needs_no_other_file(game):
     settings = make_settings(game, {"num_players": 2})
-    plan = Plan(
-        game, settings, ("rules", "random"), 200, agents.make, notes=BehaviourNotes, noted_deals=100, part_tables=50
+    plan = MatchConfig(
+        game, settings, ("rules", "random"), 200, agents.make, notes=StatisticsRecorder, noted_deals=100, part_tables=50
     )
     played = play(plan)
     page = report(game, settings, played.result, played.notes)
@@ -168,9 +170,9 @@ def test_names_are_text_in_the_page_and_other_games_have_a_page_too():
     game = get_game(kuhn)
     settings = kuhn.Settings()
     line = [agents.make("random", game, settings), agents.make("random", game, settings)]
-    notes = BehaviourNotes(game, settings, line, 60)
+    notes = StatisticsRecorder(game, settings, line, 60)
     line[0].name = "<script>alert(1)</script>"
-    result = play_match(game, settings, line, 60, watcher=notes)
+    result = play_match(game, settings, line, 60, callback=notes)
     page = report(game, settings, result, notes.arrays())
     assert "<script>" not in page and "&lt;script&gt;" in page
     assert "Choices: bet" in page and "Chips by place from the dealer" in page

@@ -99,7 +99,7 @@ def test_unknown_tasks_are_refused_with_the_nearest_name(tmp_path):
 def test_the_seatings_of_a_task_do_not_depend_on_who_is_measured():
     """Even an agent that its opponents are: so its results can be compared with any other's."""
     results = [play(SMALL.plan(agent, agents.make)).result for agent in ("random", "rules")]
-    assert [result.net.shape for result in results] == [(30, 2, 2)] * 2
+    assert [result.payoffs.shape for result in results] == [(30, 2, 2)] * 2
     found = compare(results[1].summary(), results[0].summary())
     assert found.names == ("rules", "random")
     harder = dataclasses.replace(SMALL, opponents=["rules"])

@@ -23,7 +23,7 @@ from auction_env.cli import evaluate as evaluate_commands
 from auction_env.core.files import FolderInUseError
 from auction_env.engine.agent import PlayerError
 from auction_env.evaluation import benchmarks as tasks
-from auction_env.evaluation.runner import Plan, TournamentError, _Store, play
+from auction_env.evaluation.runner import MatchConfig, TournamentError, _Store, play
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
 
@@ -31,9 +31,11 @@ ROOT = Path(__file__).parents[2]
 POKER = get_game("auction_poker")
 
 
-def plan(deals=120, seed=3, line=("random", "random", "random"), **more) -> Plan:
+def plan(deals=120, seed=3, line=("random", "random", "random"), **more) -> MatchConfig:
     settings = make_settings(POKER, {"num_players": len(line), **more.pop("settings", {})})
-    return Plan(POKER, settings, tuple(line), deals, agents.make, seed, part_tables=more.pop("part_tables", 20), **more)
+    return MatchConfig(
+        POKER, settings, tuple(line), deals, agents.make, seed, part_tables=more.pop("part_tables", 20), **more
+    )
 
 
 def test_same_digest_for_any_number_of_processes():
@@ -53,7 +55,7 @@ def test_agents_are_not_told_the_seed_of_the_decks():
 
     settings = make_settings(POKER, {"num_players": 2})
     for _ in range(2):
-        Plan(POKER, settings, ("random", "random"), 10, make, seed=3).players()
+        MatchConfig(POKER, settings, ("random", "random"), 10, make, seed=3).players()
     assert told[0] == told[1] and told[0] > 2**32, "a word made of the seed, the same each time"
 
 
@@ -193,10 +195,10 @@ def bad_agent(spec, game, settings, seed):
 
 def test_errors_of_agents_and_dead_processes_are_told_from_any_process():
     for workers in (1, 2):
-        bad = Plan(POKER, make_settings(POKER, {}), ("random", "bad", "bad"), 60, bad_agent, part_tables=20)
+        bad = MatchConfig(POKER, make_settings(POKER, {}), ("random", "bad", "bad"), 60, bad_agent, part_tables=20)
         with pytest.raises(PlayerError, match="agent bad acted illegally"):
             play(bad, workers=workers)
-    killer = Plan(POKER, make_settings(POKER, {}), ("random", "killer", "killer"), 60, bad_agent, part_tables=20)
+    killer = MatchConfig(POKER, make_settings(POKER, {}), ("random", "killer", "killer"), 60, bad_agent, part_tables=20)
     with pytest.raises(TournamentError, match="a process of this match died"):
         play(killer, workers=2)
     with pytest.raises(TournamentError, match="workers is 0"):

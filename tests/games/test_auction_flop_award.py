@@ -21,7 +21,7 @@ from auction_env.core.jit import kernel
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import kernels
 from auction_env.games import auction_flop
-from auction_env.games.auction_flop import Settings, max_deal_length, rules
+from auction_env.games.auction_flop import Settings, max_game_length, rules
 from auction_env.games.cards import CARD_NAMES, cards_of, names_of
 from auction_env.games.game import SetupError
 
@@ -271,8 +271,8 @@ def test_whole_matches_agree_with_the_reference(settings: dict[str, Any]) -> Non
             result, log = _compare_deal(table, rng, seen), table.deals[-1]
             assert (log.award, stacks(table)) == (result.award, result.stacks)
             assert all(hand(table, seat) == result.hands[seat] for seat in result.hands)
-            assert log.net == [new - old for new, old in zip(result.stacks, log.stacks, strict=True)]
-            assert sum(log.net) == 0 and log.carried_out == 0
+            assert log.payoffs == [new - old for new, old in zip(result.stacks, log.stacks, strict=True)]
+            assert sum(log.payoffs) == 0 and log.carried_out == 0
             assert table.match_over == match_is_over(table.settings, len(table.deals), result.stacks)
             if table.match_over:
                 break
@@ -287,7 +287,7 @@ def test_b10_chips_and_cards_are_conserved_in_many_deals(n: int) -> None:
     """Case 30: many deals of random play; nobody is ever negative, all is awarded, no deal is too long."""
     batch = Batch("auction_flop", {"num_players": n, "num_deals": 9, "observation": "compact"}, 256)
     out, rng = batch.reset(seed=n), np.random.default_rng(n)
-    longest, length, deals = max_deal_length(batch.settings), np.zeros(256, np.int64), 0
+    longest, length, deals = max_game_length(batch.settings), np.zeros(256, np.int64), 0
     for _ in range(150 * n):
         out = batch.step(((1 - rng.random(out.masks.shape, np.float32)) * out.masks).argmax(axis=1))
         states = batch.states
@@ -295,7 +295,7 @@ def test_b10_chips_and_cards_are_conserved_in_many_deals(n: int) -> None:
         assert (states["stacks"][:, :n] >= 0).all() and (states["held"][:, :n] <= 5).all()
         length, deals = np.where(out.deal_over, 0, length + 1), deals + int(out.deal_over.sum())
         assert (length < longest).all()
-    assert (out.net[out.deal_over].sum(axis=1) == 0).all() and deals > 300
+    assert (out.payoffs[out.deal_over].sum(axis=1) == 0).all() and deals > 300
     done, net = batch.rollout(2000 * n)
     assert done > 600 and (net.sum(axis=1) == 0).all()
 
@@ -305,7 +305,7 @@ def test_b10_chips_and_cards_are_conserved_in_many_deals(n: int) -> None:
 
 def test_the_longest_deal_is_as_stated() -> None:
     stated = (205, 592, 1172, 1948, 2917, 4079, 5434)
-    assert tuple(max_deal_length(Settings(num_players=n)) for n in range(2, 9)) == stated
+    assert tuple(max_game_length(Settings(num_players=n)) for n in range(2, 9)) == stated
 
 
 def long_deal(n: int, number: int, part: float) -> int:
@@ -378,4 +378,4 @@ def longest_by_search(settings: Settings) -> int:
 @pytest.mark.parametrize("n, hand_size", [(2, 1), (2, 2), (3, 1)])
 def test_no_line_of_play_is_longer_than_the_bound(n: int, hand_size: int, chips: int) -> None:
     settings = Settings(num_players=n, hand_size=hand_size, flop_size=1, ante=0, starting_chips=chips)
-    assert longest_by_search(settings) <= max_deal_length(settings)
+    assert longest_by_search(settings) <= max_game_length(settings)

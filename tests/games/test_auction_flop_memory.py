@@ -93,7 +93,7 @@ def test_bids_beyond_the_memory_of_a_table_are_left_out_and_nothing_else() -> No
     named = table.observe_named(1)
     assert named["bids"].shape == (777, 3) and named["bids"].sum() == 777 + 1 and named["price"] == np.float32(0.45)
     play(table, "pass", "keep 0", "keep 0")
-    assert table.deals[-1].net is not None and table.observe_named(1)["bids"].sum() == 777 + 1
+    assert table.deals[-1].payoffs is not None and table.observe_named(1)["bids"].sum() == 777 + 1
 
 
 def test_observation_sizes_and_pieces() -> None:
@@ -330,7 +330,7 @@ def test_resampling_is_uniform_over_all_that_the_seat_cannot_tell_apart(
         seen = table.observe(me)
         for word in range(draws):
             states = table.states.copy()
-            calls.resample(states, np.array([me]), np.array([word], np.uint64))
+            calls.resample_from_infostate(states, np.array([me]), np.array([word], np.uint64))
             drawn[world_of(table, states, me)] += 1
         assert set(drawn) == set(possible)
         spread = sum((drawn[world] - 60) ** 2 / 60 for world in possible)
@@ -350,7 +350,7 @@ def test_resampled_tables_look_the_same_and_play_on() -> None:
         table = begin(seed, {"num_players": n, "discard_fees": (0,) * 6, "num_ranks": 13 if n > 6 else 7 + n % 4})
         while True:
             me = int(rng.integers(n))
-            twin = table.resample_hidden(me, rng)
+            twin = table.resample_from_infostate(me, rng)
             phases[table.phase, int(table.state.first_shuffle) < 127] += 1
             assert np.array_equal(table.observe(me), twin.observe(me))
             assert table.view(me) == twin.view(me) and np.array_equal(table.mask(me), twin.mask(me))

@@ -14,7 +14,7 @@ from test_rules_page import page_of, table, tables
 
 from auction_env.engine.kernels import decision_size, observation_size
 from auction_env.games import auction_flop
-from auction_env.games.auction_flop import MAX_BIDS, STATE, Settings, max_deal_length
+from auction_env.games.auction_flop import MAX_BIDS, STATE, Settings, max_game_length
 from auction_env.games.cards import CARD_NAMES
 
 PAGE = page_of(auction_flop)
@@ -33,7 +33,7 @@ def test_numbers_of_the_summary() -> None:
     game: Any = auction_flop
     assert f"{observation_size(game, Settings())} entries with four seats; a compact form has " in PAGE
     assert f"a compact form has {observation_size(game, _compact())} |" in PAGE
-    assert f"with four seats at random, {max_deal_length(Settings())} at most" in PAGE
+    assert f"with four seats at random, {max_game_length(Settings())} at most" in PAGE
     assert f"one `Discrete`, {len(auction_flop.action_names(Settings()))} by default" in PAGE
     fees = ", ".join(map(str, Settings().discard_fees[1:-1])) + f" or {Settings().discard_fees[-1]}"
     assert TEXT.count(fees) >= 2 and " : ".join(map(str, Settings().pot_shares)) in PAGE
@@ -81,7 +81,7 @@ def test_worked_deals_without_chips_and_without_discards() -> None:
 
 
 def test_the_compact_form() -> None:
-    compact, full = auction_flop.pieces(_compact()), auction_flop.pieces(Settings())
+    compact, full = auction_flop.observation_fields(_compact()), auction_flop.observation_fields(Settings())
     first, sizes = tables(PAGE, "The compact form")
     assert [row["piece"] for row in first] == [piece.name for piece in compact if piece not in full]
     piece = next(piece for piece in compact if piece.name == "bought")
@@ -106,7 +106,7 @@ def test_numbers_of_bids_that_are_recalled() -> None:
 def test_the_longest_deal_and_its_formula() -> None:
     assert f"a deal of {long_deal(4, 4, 0.6)} decisions is played in the tests" in PAGE
     formula = re.search(r"4 \+ 3 x 384 \+ \(1 \+ 4 \+ 5 \+ 6\) = (\d+)", PAGE)
-    assert formula and int(formula[1]) == 4 + 3 * 384 + (1 + 4 + 5 + 6) == max_deal_length(Settings())
+    assert formula and int(formula[1]) == 4 + 3 * 384 + (1 + 4 + 5 + 6) == max_game_length(Settings())
     for settings in (Settings(), Settings(num_players=7), Settings(num_players=2, hand_size=2, discard_fees=(0, 0, 9))):
         n, chips, fees = settings.num_players, settings.chips_in_play, settings.discard_fees
         lengths = [n]
@@ -115,7 +115,7 @@ def test_the_longest_deal_and_its_formula() -> None:
                 flops = 1 + sum(m + 2 for m in range(2, a + 1))
                 rest = (a * number - a) * (a + 2 if a > 1 else 1)
                 lengths.append(n + (a - 1) * (chips - a * fees[number]) + flops + rest)
-        assert max(lengths) == max_deal_length(settings)
+        assert max(lengths) == max_game_length(settings)
 
 
 def test_examples_of_actions_and_of_the_sorted_order() -> None:

@@ -214,7 +214,7 @@ def test_a13_a_given_deal_in_which_all_declare_both_and_none_succeeds() -> None:
 def test_a13_a_carried_pot_joins_the_antes_and_is_won_with_the_next_deal() -> None:
     table = with_carry(1)
     carried = table.deals[0].carried_out
-    assert carried == 3 + 15 and table.deals[0].net == [-6, -6, -6]
+    assert carried == 3 + 15 and table.deals[0].payoffs == [-6, -6, -6]
     assert table.deals[1].carried_pot == carried and table.state.pot == carried + 3
     result = declare(table, "high", "high", "high")
     assert sum(result) == carried and table.deals[1].carried_out == 0
@@ -249,7 +249,7 @@ def test_a13_a_seat_that_sits_out_in_between_has_no_claim() -> None:
         declare(table, "both", "both")
         if nobody_won(table):
             break
-    assert table.deals[1].award == [0, 15, 15] and table.deals[1].net == [0, 9, 9]
+    assert table.deals[1].award == [0, 15, 15] and table.deals[1].payoffs == [0, 9, 9]
     assert stacks(table) == [14, 63, 63] and table.state.carried_pot == 0
 
 
@@ -275,7 +275,7 @@ def test_a13_split_shares_a_pot_left_by_the_last_deal_among_its_declarers(carrie
     award = table.deals[0].award or []
     assert [award[(first + k) % 3] for k in range(3)] == portions
     assert table.deals[0].carried_out == 0 and table.state.carried_pot == 0
-    assert sum(table.deals[0].net or []) == carried
+    assert sum(table.deals[0].payoffs or []) == carried
     assert sum(stacks(table)) == 60 + carried
 
 
@@ -287,7 +287,7 @@ def test_a13_split_of_sixty_six_between_two_is_even() -> None:
 def test_a13_keep_leaves_it_unawarded_and_reports_it() -> None:
     table = last_deal_carried("keep", 7)
     assert table.match_over
-    assert table.deals[0].award == [0, 0, 0] and table.deals[0].net == [-6, -6, -6]
+    assert table.deals[0].award == [0, 0, 0] and table.deals[0].payoffs == [-6, -6, -6]
     assert table.deals[0].carried_out == table.state.carried_pot == 25
     assert make_record(table)["deals"][0]["carried_out"] == 25
     assert sum(stacks(table)) + 25 == table.state.total_chips
@@ -340,9 +340,9 @@ def test_a14_a_result_is_award_less_ante_bids_and_bets_and_a_match_sums_to_zero(
                 if table.phase != "over":
                     spent += np.array(before) - np.array(stacks(table))
             log = table.deals[-1]
-            assert log.award is not None and log.net == (np.array(log.award) - spent).tolist()
-            assert sum(log.net or []) == log.carried_pot - log.carried_out
-            total += np.array(log.net)
+            assert log.award is not None and log.payoffs == (np.array(log.award) - spent).tolist()
+            assert sum(log.payoffs or []) == log.carried_pot - log.carried_out
+            total += np.array(log.payoffs)
             if table.match_over:
                 break
             table.next_deal()
@@ -431,7 +431,7 @@ def test_whole_deal(declared: str, awards: list[int], nets: list[int]) -> None:
     ways = dict(zip((0, 1, 2), declared.split(), strict=True))
     names = {"L": "declare low", "H": "declare high", "B": "declare both"}
     result = play(table, *(names[ways[seat]] for seat in (1, 2, 0)))
-    assert result == nets == table.deals[0].net
+    assert result == nets == table.deals[0].payoffs
     assert table.deals[0].award == awards
     assert [describe(hole(table, seat) | exposed(table, seat)) for seat in range(3)] == [
         "high: two pair, nines and eights, A; low: Q-T-9-8-A",

@@ -25,7 +25,7 @@ from poker_play import (
 
 from auction_env import Table, describe, high_rank, low_rank
 from auction_env.games import auction_poker
-from auction_env.games.auction_poker import max_deal_length
+from auction_env.games.auction_poker import max_game_length
 from auction_env.games.cards import CARD_NAMES, names_of
 from auction_env.games.game import IllegalActionError, SetupError
 
@@ -98,7 +98,7 @@ def test_a2_a_seat_with_nineteen_chips_is_not_dealt_in_and_one_with_twenty_is() 
         seen.add(table.to_act)
         table.act(table.legal()[0])
     assert seen == {1, 2}
-    assert table.deals[0].net is not None and table.deals[0].net[0] == 0 and stacks(table)[0] == 19
+    assert table.deals[0].payoffs is not None and table.deals[0].payoffs[0] == 0 and stacks(table)[0] == 19
 
 
 def test_a2_cards_go_round_the_seats_that_are_dealt_in() -> None:
@@ -424,7 +424,7 @@ def test_a6_at_most_four_chips_from_each_seat_and_the_longest_deal_is_as_stated(
     play(table, *["call"] * (n - 1))
     assert table.phase == "declare" and bets_paid(table) == [4] * n
     play(table, *["declare low"] * n)
-    assert len(table.deals[0].actions) == max_deal_length(table.settings) == 5 * (2 * n - 1) + n + 4 * (n - 1) + n
+    assert len(table.deals[0].actions) == max_game_length(table.settings) == 5 * (2 * n - 1) + n + 4 * (n - 1) + n
 
 
 def test_a6_a_raise_is_answered_by_every_seat_still_in() -> None:
@@ -485,7 +485,7 @@ def test_a7_folded_seats_are_not_asked_to_declare_and_win_nothing() -> None:
         play(table, "declare high")
     folder = (opener + 1) % 4
     assert folder not in asked and len(asked) == 3
-    assert table.deals[0].net is not None and table.deals[0].net[folder] == -6
+    assert table.deals[0].payoffs is not None and table.deals[0].payoffs[folder] == -6
 
 
 # --- A8: declarations -----------------------------------------------------------------------------------------------

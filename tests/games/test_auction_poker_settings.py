@@ -94,7 +94,7 @@ def test_a_small_game_is_played_to_its_end_with_hands_of_two_cards(first: str, s
     """Seat 1 holds ace and queen, seat 0 two kings: the pair wins high, the unpaired hand low."""
     table = begin(settings=SMALL, dealer=0, deck="Ac Kc Qd Kd")
     play(table, "bid 2", "bid 1", "pick Qd", "check", "check", f"declare {first}", f"declare {second}")
-    assert table.deals[0].award == awards and table.deals[0].net == [awards[0] - 2, awards[1] - 3]
+    assert table.deals[0].award == awards and table.deals[0].payoffs == [awards[0] - 2, awards[1] - 3]
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16])
@@ -104,7 +104,11 @@ def test_settings_given_as_numpy_integers_are_plain_ones(game: Any, kind: Any) -
         assert settings == game.Settings(num_players=7) and type(settings.num_players) is int
     table = Table(game, {"num_players": kind(7)})
     table.reset(1)
-    assert table.observe(0).size == table.observation_size == sum(piece.size for piece in game.pieces(settings))
+    assert (
+        table.observe(0).size
+        == table.observation_size
+        == sum(piece.size for piece in game.observation_fields(settings))
+    )
     assert json.loads(json.dumps(make_record(table))) == make_record(table)
 
 

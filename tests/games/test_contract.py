@@ -203,7 +203,7 @@ def test_hidden_phases_and_phase_names(game):
 
 def test_pieces_are_named_once_documented_and_of_positive_size(game):
     for players in player_counts(game):
-        pieces = game.pieces(game.Settings(num_players=players))
+        pieces = game.observation_fields(game.Settings(num_players=players))
         names = [piece.name for piece in pieces]
         assert len(set(names)) == len(names)
         assert all(piece.size > 0 and piece.meaning for piece in pieces)
@@ -237,7 +237,7 @@ def test_every_piece_is_written_by_observe(game):
                 most = flat if most is None else np.maximum(most, flat)
                 least = flat if least is None else np.minimum(least, flat)
     start = 0
-    for piece in game.pieces(table.settings):
+    for piece in game.observation_fields(table.settings):
         assert most[start : start + piece.size].any(), f"{piece.name} is never written"
         start += piece.size
     assert start == len(most)
@@ -254,7 +254,9 @@ def test_pieces_hold_what_they_declare(game):
                 flat = at.observe(seat)
                 assert flat.dtype == np.float32
                 assert at.to_act is None or not flat[decided:].any()
-                for piece, values in zip(game.pieces(at.settings), at.observe_named(seat).values(), strict=True):
+                for piece, values in zip(
+                    game.observation_fields(at.settings), at.observe_named(seat).values(), strict=True
+                ):
                     assert values.shape == piece.shape
                     if piece.fraction:
                         assert ((values >= 0) & (values <= 1)).all(), piece.name
@@ -266,7 +268,7 @@ def test_int8_observations_are_the_same_in_units_of_127(game):
     rng = np.random.default_rng(6)
     for seed in range(6):
         table = dealt(game, some_settings(game, chooser(rng)), seed)
-        fraction = np.concatenate([np.full(p.size, p.fraction) for p in game.pieces(table.settings)])
+        fraction = np.concatenate([np.full(p.size, p.fraction) for p in game.observation_fields(table.settings)])
         for at in play(table, random_policy(rng)):
             for seat in seats_of(at) if rng.random() < 0.3 or at.to_act is None else ():
                 exact, small = at.observe(seat), at.observe(seat, np.int8)
@@ -311,7 +313,7 @@ def test_max_deal_length_is_never_passed(game):
     rng = np.random.default_rng(9)
     for seed in range(300):
         table = dealt(game, some_settings(game, chooser(rng)), seed)
-        bound = game.max_deal_length(table.settings)
+        bound = game.max_game_length(table.settings)
         play_out(table, POLICIES[seed % 3](rng))
         assert len(table.deals[-1].actions) <= bound
 
@@ -326,8 +328,8 @@ def test_auction_poker_reaches_its_longest_deal(players):
         last = row.to_answer == 1
         wanted = ("bet" if last else "check", "raise" if last else "call", "call")
         table.act(next((name for name in wanted if name in names), sorted(names)[0]))
-    assert len(table.deals[-1].actions) == game.max_deal_length(table.settings)
-    assert game.max_deal_length(table.settings) == 5 * players + 5 * (players - 1) + (5 * players - 4) + players
+    assert len(table.deals[-1].actions) == game.max_game_length(table.settings)
+    assert game.max_game_length(table.settings) == 5 * players + 5 * (players - 1) + (5 * players - 4) + players
 
 
 # --- one row is all there is -----------------------------------------------------------------------------------------

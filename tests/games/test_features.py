@@ -46,7 +46,7 @@ def test_nothing_that_a_seat_cannot_know_changes_them(name, settings):
     for batch, rows, found in visited(name, settings, 90, 3):
         other = batch.states.copy()
         seeds = rng.integers(0, 2**63, TABLES).astype(np.uint64)
-        kernels(batch.game).resample(other, other["to_act"].astype(np.int64), seeds)
+        kernels(batch.game).resample_from_infostate(other, other["to_act"].astype(np.int64), seeds)
         changed += int((other["deck"] != batch.states["deck"]).any(axis=1).sum())
         again = np.empty_like(found)
         rows.write(other, batch.all_rows, again)

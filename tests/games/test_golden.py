@@ -120,7 +120,7 @@ def _events(table: Table) -> list[tuple[int, int] | list[int]]:
     events: list[tuple[int, int] | list[int]] = []
     for log in table.deals:
         events += log.actions
-        events.append(log.net or [])
+        events.append(log.payoffs or [])
     return events
 
 
@@ -141,6 +141,6 @@ def _batch_matches(game: str, seats: int) -> list[list[tuple[int, int] | list[in
         out = batch.step(np.array(actions), playing)
         for table in playing:
             if out.deal_over[table]:
-                events[table].append(out.net[table].astype(int).tolist())
+                events[table].append(out.payoffs[table].astype(int).tolist())
         playing = playing[~(out.deal_over[playing] & out.match_over[playing])]
     return events

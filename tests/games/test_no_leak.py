@@ -1,6 +1,6 @@
 """No leak: states that differ only in what a seat may not know look the same to it, always and through every interface.
 
-First the tool is tested: ``resample_hidden`` changes what is hidden, all of it, uniformly, and nothing else.
+First the tool is tested: ``resample_from_infostate`` changes what is hidden, all of it, uniformly, and nothing else.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from strategies import (
 
 import auction_env
 from auction_env import RecordError, Table, available, get_game, make_record
-from auction_env.engine.agent import imagine
+from auction_env.engine.agent import resample_from_infostate
 from auction_env.games.cards import CARD_NAMES
 from auction_env.rendering.text import draw, text
 
@@ -84,15 +84,15 @@ def moments_with_cards(game: Any) -> dict[str, list[tuple[Table, list[set[str]]]
             return {phase: tables[:25] for phase, tables in found.items()}
 
 
-# --- the tool: resample_hidden ---------------------------------------------------------------------------------------
+# --- the tool: resample_from_infostate ------------------------------------------------------------------------------
 
 
 def test_resampling_keeps_the_table_and_draws_from_its_own_seed(game):
     for table in moments(game)[game.PHASES[0]][:10]:
         before = snapshot(table)
         for seat in seats_of(table):
-            twin = table.resample_hidden(seat, 5)
-            assert fields_of(twin.states) == fields_of(table.resample_hidden(seat, 5).states)
+            twin = table.resample_from_infostate(seat, 5)
+            assert fields_of(twin.states) == fields_of(table.resample_from_infostate(seat, 5).states)
             assert twin.state.rng != table.state.rng
             assert sorted(twin.legal()) == sorted(table.legal())
         assert snapshot(table) == before
@@ -100,14 +100,14 @@ def test_resampling_keeps_the_table_and_draws_from_its_own_seed(game):
 
 def test_resampling_takes_an_integer_or_a_generator(game):
     table = dealt(game, seed=1)
-    first = table.resample_hidden(0, np.random.default_rng(3))
-    assert fields_of(first.states) == fields_of(table.resample_hidden(0, np.random.default_rng(3)).states)
+    first = table.resample_from_infostate(0, np.random.default_rng(3))
+    assert fields_of(first.states) == fields_of(table.resample_from_infostate(0, np.random.default_rng(3)).states)
     rng = np.random.default_rng(3)
-    decks = {tuple(_deck(table.resample_hidden(0, rng))) for _ in range(5)}
+    decks = {tuple(_deck(table.resample_from_infostate(0, rng))) for _ in range(5)}
     assert len(decks) == 5
     for seed in (-1, 2**63, 1.0, "1", True):
         with pytest.raises(ValueError, match="seed is"):
-            table.resample_hidden(0, seed)
+            table.resample_from_infostate(0, seed)
 
 
 @pytest.mark.parametrize(("name", "phase"), EVERY_PHASE)
@@ -116,7 +116,7 @@ def test_resampling_keeps_what_the_seat_saw_and_every_card_once(name, phase):
     game, rng, moved = get_game(name), np.random.default_rng(0), 0
     for table in moments(game)[phase]:
         for seat in seats_of(table):
-            twin = table.resample_hidden(seat, rng)
+            twin = table.resample_from_infostate(seat, rng)
             seen = game.visible_deck(table.state, seat)
             before, after = _deck(table), _deck(twin)
             assert sorted(after) == sorted(before)
@@ -135,7 +135,7 @@ def test_a_resampled_table_carries_no_account_of_the_truth(game):
     """Walk everything the copy holds but its state: no deck, no hidden choice, no final row; records are refused."""
     for table in [tables[index] for tables in moments(game).values() for index in range(5)]:
         for seat in seats_of(table):
-            twin = table.resample_hidden(seat, 1)
+            twin = table.resample_from_infostate(seat, 1)
             assert twin.seed is None and len(twin.deals) == 1
             log = twin.deals[0]
             assert (log.deck, log.actions, log.generator, log.given, log.final) == ([], [], 0, 0, None)
@@ -148,8 +148,8 @@ def test_a_resampled_table_carries_no_account_of_the_truth(game):
 def test_a_resampled_table_plays_on(game):
     """Deals end as they should, with the copy's own chance, and the next deal is dealt from it."""
     for table in [tables[index] for tables in moments(game).values() for index in range(8)]:
-        twin = table.resample_hidden(0, 3)
-        again = table.resample_hidden(0, 3)
+        twin = table.resample_from_infostate(0, 3)
+        again = table.resample_from_infostate(0, 3)
         for copied in (twin, again):
             play_out(copied, random_policy(np.random.default_rng(1)), whole_match=True)
         assert fields_of(twin.states) == fields_of(again.states)
@@ -210,7 +210,7 @@ def test_resampling_is_uniform_over_the_worlds_that_look_the_same(phase):
         table.act("check" if table.phase == "bet" else sorted(table.legal())[-1])
     worlds, drawn, rng = _worlds(table, seat), Counter(), np.random.default_rng(7)
     for _ in range(60 * len(worlds)):
-        twin = table.resample_hidden(seat, rng)
+        twin = table.resample_from_infostate(seat, rng)
         drawn[tuple(_deck(twin)), _hidden_choices(twin)] += 1
     assert set(drawn) == worlds
     assert len(worlds) == {"bid": 12, "pick": 6, "bet": 6, "declare": 18}[phase]
@@ -260,7 +260,7 @@ def test_resampling_gives_hidden_hands_and_choices_as_often_as_dealing_anew_does
                 dealt_anew[_hidden_from(world)] += 1
             if dealt_anew.total() == wanted:
                 break
-        drawn = Counter(_hidden_from(table.resample_hidden(seat, rng)) for _ in range(dealt_anew.total()))
+        drawn = Counter(_hidden_from(table.resample_from_infostate(seat, rng)) for _ in range(dealt_anew.total()))
         cells = set(dealt_anew) | set(drawn)
         assert dealt_anew.total() > 30
         chi = sum((drawn[cell] - dealt_anew[cell]) ** 2 / (drawn[cell] + dealt_anew[cell]) for cell in cells)
@@ -344,7 +344,7 @@ def test_other_worlds_look_the_same_through_the_environment(game):
         values = some_settings(game, chooser(rng))
         env = module.env(render_mode="ansi", **values)
         env.reset(seed=seed)
-        often = 6 / game.max_deal_length(env.unwrapped.table.settings)
+        often = 6 / game.max_game_length(env.unwrapped.table.settings)
         while env.agents:
             for agent in env.agents:
                 seat = int(agent.split("_")[1])
@@ -592,5 +592,5 @@ def test_what_a_seat_imagines_is_the_same_to_the_byte_in_all_worlds_it_cannot_te
         for seat in range(table.settings.num_players):
             word = rng.integers(0, 2**64, 1, np.uint64)
             worlds = [table, differing_world(table, seat, rng), differing_world(table, seat, rng)]
-            found = [imagine(game, world.states, np.array([seat]), word).tobytes() for world in worlds]
+            found = [resample_from_infostate(game, world.states, np.array([seat]), word).tobytes() for world in worlds]
             assert found[0] == found[1] == found[2]

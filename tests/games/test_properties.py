@@ -45,11 +45,11 @@ def check_chips(table: Table, total: int) -> None:
     log = table.deals[-1]
     assert stacks.tolist() == (np.array(log.stacks) - paid + award).tolist()
     if row.to_act >= 0:
-        assert not award.any() and log.net is None
+        assert not award.any() and log.payoffs is None
         assert pot == log.carried_pot + paid.sum()
         assert row.carried_pot == 0
     else:
-        assert log.award == award.tolist() and log.net == (award - paid).tolist()
+        assert log.award == award.tolist() and log.payoffs == (award - paid).tolist()
         assert log.carried_out == row.carried_pot
         assert award.sum() + row.carried_pot == log.carried_pot + paid.sum()
 
@@ -71,11 +71,11 @@ def test_results_sum_to_zero_less_what_is_carried_out(game, data):
     carried = data.draw(st.integers(0, 500)) if game.CARRIES_POT else None
     table.reset(data.draw(st.integers(0, 10**6)), {"carried_pot": carried})
     play_out(table, drawn_policy(data), whole_match=True)
-    nets = [deal.net for deal in table.deals]
+    nets = [deal.payoffs for deal in table.deals]
     assert sum(map(sum, nets)) == (carried or 0) - table.deals[-1].carried_out
     for before, after in zip(table.deals, table.deals[1:], strict=False):
         assert after.carried_pot == before.carried_out
-    assert sum(sum(deal.net) - deal.carried_pot + deal.carried_out for deal in table.deals) == 0
+    assert sum(sum(deal.payoffs) - deal.carried_pot + deal.carried_out for deal in table.deals) == 0
 
 
 @given(st.data())
@@ -90,7 +90,7 @@ def test_a_seat_that_is_not_dealt_in_pays_and_gets_nothing(game, data):
     assert 0 not in table.deals[0].dealt_in
     play_out(table, drawn_policy(data), whole_match=True)
     for deal in table.deals:
-        assert deal.net[0] == 0 and deal.stacks[0] == 0
+        assert deal.payoffs[0] == 0 and deal.stacks[0] == 0
         assert all(seat != 0 for seat, _ in deal.actions)
 
 
@@ -155,7 +155,7 @@ def test_deals_end_within_the_stated_length_and_matches_too(game, data):
     play_out(table, drawn_policy(data), whole_match=True)
     assert len(table.deals) <= table.settings.num_deals
     for deal in table.deals:
-        assert len(deal.actions) <= game.max_deal_length(table.settings)
+        assert len(deal.actions) <= game.max_game_length(table.settings)
 
 
 @given(st.data())
@@ -256,6 +256,6 @@ def test_deal_lengths_over_very_many_deals(game):
         table.reset(seed)
         play_out(table, POLICIES[seed % 3](rng))
         longest = max(longest, len(table.deals[-1].actions))
-    assert longest <= game.max_deal_length(table.settings)
+    assert longest <= game.max_game_length(table.settings)
     if game.NAME == "auction_poker":
-        assert longest == game.max_deal_length(table.settings)
+        assert longest == game.max_game_length(table.settings)

@@ -226,7 +226,7 @@ class Retelling:
         self.seat_level = dict.fromkeys(range(self.n), 0)
         for seat, action in self.log.actions:
             self._tell(seat, table.action_names[action])
-        if self.log.net is not None:
+        if self.log.payoffs is not None:
             self.phase = "over"
 
     def exposed(self, seat: int, auctions: int) -> list[str]:
@@ -283,7 +283,7 @@ class Retelling:
 def expected_pieces(table: Table, me: int) -> dict[str, np.ndarray]:
     """Every piece of a seat's observation by its documented meaning."""
     told, settings, n = Retelling(table), table.settings, table.settings.num_players
-    pieces = {piece.name: np.zeros(piece.shape, np.float32) for piece in table.game.pieces(settings)}
+    pieces = {piece.name: np.zeros(piece.shape, np.float32) for piece in table.game.observation_fields(settings)}
     from_me = {seat: (seat - me) % n for seat in range(n)}
     over, done = told.phase == "over", told.finished
     total = sum(told.log.stacks) + told.log.carried_pot
@@ -386,8 +386,8 @@ def test_seats_in_the_same_place_see_the_same():
             action = int(rng.choice(np.sort(first.legal())))
             first.act(action)
             second.act(action)
-        net = first.deals[-1].net
-        assert [second.deals[-1].net[(seat + turn) % players] for seat in seats_of(first)] == net
+        net = first.deals[-1].payoffs
+        assert [second.deals[-1].payoffs[(seat + turn) % players] for seat in seats_of(first)] == net
 
 
 def test_public_history_of_the_same_length_is_told_apart():

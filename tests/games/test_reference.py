@@ -13,7 +13,7 @@ from reference import Ask, Result, end_match, next_dealer, play_deal, reserve, s
 
 from auction_env import Table
 from auction_env.engine.batch import Batch
-from auction_env.games.auction_poker import max_deal_length
+from auction_env.games.auction_poker import max_game_length
 from auction_env.games.cards import CARD_NAMES
 
 SETTINGS: list[dict[str, Any]] = [
@@ -78,7 +78,7 @@ def test_whole_matches_agree_with_the_reference(settings: dict[str, Any]) -> Non
             if last and rules.final_carry == "split":
                 seen["split"] += result.carried > 0
                 result = end_match(result)
-            assert (log.award, log.net, log.carried_out) == (result.award, result.net, result.carried)
+            assert (log.award, log.payoffs, log.carried_out) == (result.award, result.payoffs, result.carried)
             assert table.state.stacks[: rules.num_players].tolist() == result.stacks
             assert table.match_over == last
             seen["carried"] += result.carried > 0
@@ -104,7 +104,7 @@ def test_a14_chips_are_conserved_at_every_step_of_many_deals(n: int) -> None:
     """Cases 30 and 65: 100,000 deals in all; nobody is ever negative, and no deal is longer than stated."""
     batch = Batch("auction_poker", {"num_players": n, "num_deals": 20, "starting_chips": 60}, 2048, np.int8)
     out, rng = batch.reset(seed=n), np.random.default_rng(n)
-    longest = max_deal_length(batch.settings)
+    longest = max_game_length(batch.settings)
     length, deals, most = np.zeros(2048, np.int64), 0, 0
     while deals < 17_000:
         out = batch.step(((1 - rng.random(out.masks.shape, np.float32)) * out.masks).argmax(axis=1))

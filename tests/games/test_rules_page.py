@@ -131,7 +131,7 @@ def test_observation(game: Any) -> None:
     for settings in some_settings(game):
         names = {name: value for name in dir(settings) if type(value := getattr(settings, name)) is int}
         names["n"] = settings.num_players
-        pieces = game.pieces(settings)
+        pieces = game.observation_fields(settings)
         assert [row["piece"] for row in rows] == [piece.name for piece in pieces]
         for row, piece in zip(rows, pieces, strict=True):
             assert tuple(_number(part, names) for part in row["shape"].strip("()").split(", ")) == piece.shape, piece
@@ -177,7 +177,7 @@ def test_sizes(game: Any) -> None:
     for row, settings in zip(rows, some_settings(game), strict=True):
         assert int(row["entries"]) == observation_size(game, settings) == Table(game, settings).observation_size
         assert int(row["actions"]) == len(game.action_names(settings))
-        assert int(row["longest deal"]) == game.max_deal_length(settings)
+        assert int(row["longest deal"]) == game.max_game_length(settings)
         before = next((value for name, value in row.items() if name.startswith("before")), row["entries"])
         assert int(before) == decision_size(game, settings)
 
@@ -196,7 +196,7 @@ def test_numbers_of_the_summary_and_the_formula_for_sizes() -> None:
     text, settings = page_of(game), game.Settings()
     assert f"{observation_size(game, settings)} entries with three seats" in text
     assert f"{len(game.action_names(settings))} by default" in text
-    assert f"{game.max_deal_length(settings)} decisions at most with three seats" in text
+    assert f"{game.max_game_length(settings)} decisions at most with three seats" in text
     assert f"1 + 5 x 3 + 4 = {settings.reserve}" in text
     constant, slope, shown = map(
         int, re.findall(r"(\d+) \+ (\d+) n entries before `shown` and (\d+) \(n - 1\)", text)[0]

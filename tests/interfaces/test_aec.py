@@ -229,7 +229,7 @@ def _check_rewards(env: Any, given_out: dict[str, list[float]]) -> None:
     """Each agent got each of its results once: the sums agree, and no more rewards are not zero than deals (A14)."""
     deals = env.unwrapped.table.deals
     for seat, agent in enumerate(env.possible_agents):
-        nets = [deal.net[seat] for deal in deals if seat in deal.dealt_in]
+        nets = [deal.payoffs[seat] for deal in deals if seat in deal.dealt_in]
         assert sum(given_out[agent]) == sum(nets)
         assert all(type(reward) is float or reward == 0 for reward in given_out[agent])
         received = [reward for reward in given_out[agent] if reward]
@@ -262,11 +262,11 @@ def test_rewards_are_zero_but_in_the_step_that_ends_a_deal(game):
     env.reset(seed=4)
     table, rng = env.unwrapped.table, np.random.default_rng(4)
     for _ in run(env, randomly(rng)):
-        finished = [deal for deal in table.deals if deal.net is not None]
+        finished = [deal for deal in table.deals if deal.payoffs is not None]
         acted = table.deals[-1].actions
         just_ended = finished and not acted and not table.match_over
         if just_ended or (table.match_over and len(env.agents) == len(env.possible_agents)):
-            assert list(env.rewards.values()) == finished[-1].net
+            assert list(env.rewards.values()) == finished[-1].payoffs
         else:
             assert not any(env.rewards.values())
 
@@ -292,11 +292,11 @@ def test_seats_that_fall_out_in_the_middle_of_a_match_leave_once_and_the_rest_pl
                 assert table.match_over or int(agent[-1]) not in table.deals[-1].dealt_in
         assert sorted(left) == env.possible_agents
         first = table.deals[0]
-        fallen = [seat for seat in range(4) if first.stacks[seat] + first.net[seat] < reserve]
+        fallen = [seat for seat in range(4) if first.stacks[seat] + first.payoffs[seat] < reserve]
         if len(table.deals) > 1:
             assert left[: len(fallen)] == [f"player_{seat}" for seat in fallen]
         for seat, agent in enumerate(env.possible_agents):
-            assert given_out[agent] == sum(deal.net[seat] for deal in table.deals)
+            assert given_out[agent] == sum(deal.payoffs[seat] for deal in table.deals)
 
 
 def test_a_seat_that_cannot_be_dealt_in_from_the_start_never_acts(game):

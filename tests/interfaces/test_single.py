@@ -278,7 +278,7 @@ def test_a_learner_that_is_out_of_chips_ends_its_episode():
     rng, early = np.random.default_rng(0), 0
     for episode in range(60):
         moments = run(env, rng, seed=episode)
-        net = sum(log.net[env.seat] for log in env.table.deals if log.net)
+        net = sum(log.payoffs[env.seat] for log in env.table.deals if log.payoffs)
         assert sum(moment[1] for moment in moments[1:]) == net
         early += not env.table.match_over
     assert early > 5

@@ -18,7 +18,7 @@ from auction_env.engine.agent import PlayerError
 from auction_env.engine.opponents import LEARNER
 from auction_env.interfaces.gymnasium_env import SingleEnv
 from auction_env.interfaces.gymnasium_vector import AuctionVectorEnv
-from auction_env.interfaces.opponents import Words
+from auction_env.interfaces.opponents import RandomStreams
 
 SHARED_INFO = ("action_mask", "seat", "illegal_action")  # the infos that the vector gives; SingleEnv tells more
 
@@ -248,12 +248,12 @@ def test_render_shows_what_each_learner_may_see(game):
 
 
 def test_words_are_a_stream_for_each_table():
-    words, alone = Words(3), Words(1)
+    words, alone = RandomStreams(3), RandomStreams(1)
     words.seed(slice(None), np.array([5, 6, 7]))
     alone.seed([0], np.array([6]))
     mixed = [words.take([1])[0], words.take([0, 1])[1], words.take([1, 2])[0]]
     assert mixed == [alone.take([0])[0] for _ in range(3)]
-    many = Words(20_000)
+    many = RandomStreams(20_000)
     many.seed(slice(None), np.arange(20_000))
     drawn = many.take(np.arange(20_000)) % np.uint64(6)
     counts = np.bincount(drawn.astype(int), minlength=6)

@@ -94,7 +94,7 @@ class Diary:
                 learned = self.step if rows is None else None
                 self.deals[table][-1].append((learned, int(seat), tuple(sitting)))
                 if out.deal_over[row]:
-                    self.results[table].append(out.net[row].copy())
+                    self.results[table].append(out.payoffs[row].copy())
                     self.deals[table].append([])
             return out
 

@@ -81,7 +81,7 @@ class Playthrough:
             self._decision()
             self._see()
         self.lines.append(
-            f"award {_numbers(log.award or [])}, net {_numbers(log.net or [])}, carried out {log.carried_out}"
+            f"award {_numbers(log.award or [])}, net {_numbers(log.payoffs or [])}, carried out {log.carried_out}"
         )
 
     def _decision(self) -> None:
@@ -112,7 +112,9 @@ class Playthrough:
 def _entries(table: Table, seat: int) -> str:
     """The pieces of an observation that are not empty: places of the entries that are 1, or else the fractions."""
     found = []
-    for piece, values in zip(table.game.pieces(table.settings), table.observe_named(seat).values(), strict=True):
+    for piece, values in zip(
+        table.game.observation_fields(table.settings), table.observe_named(seat).values(), strict=True
+    ):
         if values.any():
             flat = values.ravel().tolist()
             entries = (

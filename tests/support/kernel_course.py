@@ -24,7 +24,7 @@ def course(name: str, matches: int) -> str:
             for seat in seats_of(at):
                 seen.update(at.observe(seat).tobytes() + at.observe(seat, np.int8).tobytes() + at.mask(seat).tobytes())
             if moment % 7 == 0 or at.to_act is None:
-                twin = at.resample_hidden(moment % at.settings.num_players, moment)
+                twin = at.resample_from_infostate(moment % at.settings.num_players, moment)
                 seen.update(repr(fields_of(twin.states)).encode())
                 seen.update(text(at.view(moment % at.settings.num_players), None).encode())
             seen.update(repr(sorted(at.legal())).encode())

@@ -12,7 +12,7 @@ import numpy as np
 
 from auction_env.core.jit import inner
 from auction_env.games.cards import CARD_NAMES, draw_below, shuffle_deck
-from auction_env.games.game import Piece, SeatView, TableView, require_int, setting
+from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
 
 NAME = "kuhn"
 VERSION = 0
@@ -85,16 +85,16 @@ def action_names(settings: Settings) -> tuple[str, ...]:
     return ("pass", "bet")
 
 
-def max_deal_length(settings: Settings) -> int:
+def max_game_length(settings: Settings) -> int:
     return LINES
 
 
-def pieces(settings: Settings) -> tuple[Piece, ...]:
+def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
     return (
-        Piece("card", (settings.num_ranks,), "own card, lowest rank first"),
-        Piece("first", (1,), "whether the observer acts first"),
-        Piece("line", (LINES, 2), "the actions so far: pass, bet"),
-        Piece("other", (settings.num_ranks,), "the other card, at a showdown", final_only=True),
+        ObservationField("card", (settings.num_ranks,), "own card, lowest rank first"),
+        ObservationField("first", (1,), "whether the observer acts first"),
+        ObservationField("line", (LINES, 2), "the actions so far: pass, bet"),
+        ObservationField("other", (settings.num_ranks,), "the other card, at a showdown", final_only=True),
     )
 
 
@@ -170,7 +170,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
 
 
 @inner
-def resample(s: Any, me: Any) -> None:
+def resample_from_infostate(s: Any, me: Any) -> None:
     bets = 0
     for place in range(s.count):
         bets += s.line[place]

@@ -13,7 +13,7 @@ import numpy as np
 
 from auction_env.core.jit import inner
 from auction_env.games.cards import CARD_NAMES, draw_below, shuffle_deck
-from auction_env.games.game import Piece, SeatView, TableView, require_int, setting
+from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
 
 NAME = "leduc"
 VERSION = 0
@@ -95,17 +95,17 @@ def action_names(settings: Settings) -> tuple[str, ...]:
     return ("fold", "call", "raise")
 
 
-def max_deal_length(settings: Settings) -> int:
+def max_game_length(settings: Settings) -> int:
     return LINES
 
 
-def pieces(settings: Settings) -> tuple[Piece, ...]:
+def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
     return (
-        Piece("card", (RANKS,), "own card, lowest rank first"),
-        Piece("public", (RANKS,), "the public card, in the second round"),
-        Piece("first", (1,), "whether the observer acts first"),
-        Piece("line", (LINES, 3), "the actions so far, by round: fold, call, raise"),
-        Piece("other", (RANKS,), "the other card, at a showdown", final_only=True),
+        ObservationField("card", (RANKS,), "own card, lowest rank first"),
+        ObservationField("public", (RANKS,), "the public card, in the second round"),
+        ObservationField("first", (1,), "whether the observer acts first"),
+        ObservationField("line", (LINES, 3), "the actions so far, by round: fold, call, raise"),
+        ObservationField("other", (RANKS,), "the other card, at a showdown", final_only=True),
     )
 
 
@@ -223,7 +223,7 @@ def known_at(s: Any, me: Any, index: Any) -> Any:
 
 
 @inner
-def resample(s: Any, me: Any) -> None:
+def resample_from_infostate(s: Any, me: Any) -> None:
     for index in range(CARDS - 1):
         if known_at(s, me, index):
             continue

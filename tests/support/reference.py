@@ -101,7 +101,7 @@ class Result:
     """How a deal ended. ``award`` and ``net`` have one entry a seat; ``declarers`` are clockwise from the dealer."""
 
     award: list[int]
-    net: list[int]
+    payoffs: list[int]
     stacks: list[int]
     carried: int
     declarers: list[int]
@@ -206,7 +206,7 @@ def end_match(result: Result) -> Result:
     seats = range(len(result.award))
     return Result(
         award=[result.award[seat] + extra.get(seat, 0) for seat in seats],
-        net=[result.net[seat] + extra.get(seat, 0) for seat in seats],
+        payoffs=[result.payoffs[seat] + extra.get(seat, 0) for seat in seats],
         stacks=[result.stacks[seat] + extra.get(seat, 0) for seat in seats],
         carried=0,
         declarers=result.declarers,

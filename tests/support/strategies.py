@@ -224,7 +224,7 @@ def seen_by(table: Table, seat: int, in_words: bool = True) -> dict[str, Any]:
         "phase": table.phase,
         "to act": table.to_act,
         "legal": sorted(table.legal()) if table.to_act == seat else None,
-        "net": table.deals[-1].net,
+        "net": table.deals[-1].payoffs,
         "match over": table.match_over,
     }
 
@@ -232,11 +232,11 @@ def seen_by(table: Table, seat: int, in_words: bool = True) -> dict[str, Any]:
 def differing_world(table: Table, seat: int, rng: np.random.Generator) -> Table:
     """The same table as far as a seat can tell; all that it may not know is drawn anew, the account of it too.
 
-    Unlike ``resample_hidden`` alone, the copy has logs, decks, generators and hidden actions that could be the truth,
-    so that records can be compared.
+    Unlike ``resample_from_infostate`` alone, the copy has logs, decks, generators and hidden actions that could be the
+    truth, so that records can be compared.
     """
     world = table.clone()
-    world.states = table.resample_hidden(seat, rng).states
+    world.states = table.resample_from_infostate(seat, rng).states
     world.seed = int(rng.integers(2**62))
     pending = table.game.pending(table.states[0])
     size = table.settings.num_ranks * table.settings.num_suits
@@ -258,7 +258,7 @@ def differing_world(table: Table, seat: int, rng: np.random.Generator) -> Table:
 
 def _resampled(table: Table, states: np.ndarray, seat: int, rng: np.random.Generator) -> np.ndarray:
     states = states.copy()
-    kernels(table.game).resample(states, np.array([seat]), rng.integers(2**62, size=1, dtype=np.uint64))
+    kernels(table.game).resample_from_infostate(states, np.array([seat]), rng.integers(2**62, size=1, dtype=np.uint64))
     return states
 
 

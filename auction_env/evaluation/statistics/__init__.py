@@ -1,8 +1,8 @@
 """How agents behave: facts read from finished deals. A game's own are in the file of its name here; a game without one
 has those that every game has.
 
-A file defines ``facts(states, settings) -> list[Fact]`` over rows of the game's STATE after the award. Nothing here is
-for agents: it reads all cards.
+A file defines ``facts(states, settings) -> list[Statistic]`` over rows of the game's STATE after the award. Nothing
+here is for agents: it reads all cards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_BARS = 12  # kinds of action of a phase that a chart shows apart
 
 
 @dataclasses.dataclass(frozen=True)
-class Fact:
+class Statistic:
     """Observations of one quantity, each at a seat of a deal and under a label.
 
     Attributes:
@@ -57,7 +57,7 @@ class Fact:
 class Measured:
     """A fact by agent: estimates and counts, by agent and label; an Estimate of NaN where nothing was observed."""
 
-    fact: Fact
+    fact: Statistic
     agents: list[str]
     means: list[list[Estimate]]
     counts: np.ndarray
@@ -70,10 +70,10 @@ def choices(
     deals: np.ndarray,
     seats: np.ndarray,
     chosen: np.ndarray,
-) -> Fact:
+) -> Statistic:
     """Shares of choices: each observation is one choice among the labels, by number."""
     width = len(labels)
-    return Fact(
+    return Statistic(
         title,
         note,
         list(labels),
@@ -85,7 +85,7 @@ def choices(
     )
 
 
-def measure(fact: Fact, agents: Sequence[str], seated: np.ndarray, decks: np.ndarray) -> Measured:
+def measure(fact: Statistic, agents: Sequence[str], seated: np.ndarray, decks: np.ndarray) -> Measured:
     """Means of a fact by agent and label, with 95 % intervals over decks.
 
     Args:
@@ -124,7 +124,7 @@ def _clustered(values: np.ndarray, decks: np.ndarray) -> Estimate:
 # --- every game -----------------------------------------------------------------------------------------------------
 
 
-def facts_of(game: Game, settings: Any, states: np.ndarray) -> list[Fact]:
+def statistics_of(game: Game, settings: Any, states: np.ndarray) -> list[Statistic]:
     """All facts of a game's finished deals: those of every game, then its own."""
     found = [_chips_by_place(states, settings)]
     name = f"{__name__}.{game.NAME}"
@@ -139,13 +139,13 @@ def every_seat(states: np.ndarray, settings: Any) -> tuple[np.ndarray, np.ndarra
     return deals, seats
 
 
-def _chips_by_place(states: np.ndarray, settings: Any) -> Fact:
+def _chips_by_place(states: np.ndarray, settings: Any) -> Statistic:
     n = settings.num_players
     deals, seats = every_seat(states, settings)
     place = (seats - states["dealer"][deals] - 1) % n
     labels = [f"{number + 1}" for number in range(n - 1)] + ["dealer"]
     net = states["award"][deals, seats].astype(np.float64) - states["paid"][deals, seats]
-    return Fact(
+    return Statistic(
         "Chips by place from the dealer",
         "Chips won or lost in a deal, by how many seats clockwise from the dealer an agent sits.",
         labels,
@@ -175,8 +175,8 @@ def choices_of(game: Game, settings: Any, counts: np.ndarray) -> list[Choices]:
     return found
 
 
-class BehaviourNotes:
-    """Watches a part of a match and keeps what the facts are read from (``auction_env.evaluation.runner.Notes``)."""
+class StatisticsRecorder:
+    """Watches a part of a match and keeps what the facts are read from (``auction_env.evaluation.runner.Recorder``)."""
 
     def __init__(self, game: Game, settings: Any, players: Sequence[Player], tables: int) -> None:
         self.counts = np.zeros((len(players), len(game.PHASES), len(game.action_names(settings))), np.int64)
@@ -185,11 +185,11 @@ class BehaviourNotes:
         self.decks: list[np.ndarray] = []
 
     def decided(self, decisions: Decisions) -> None:
-        """See Watcher."""
+        """See MatchCallback."""
         np.add.at(self.counts, (decisions.groups, decisions.states["phase"], decisions.actions), 1)
 
     def ended(self, finals: np.ndarray, groups: np.ndarray, decks: np.ndarray) -> None:
-        """See Watcher."""
+        """See MatchCallback."""
         self.finals.append(np.ascontiguousarray(finals).view(np.uint8).reshape(len(finals), -1))
         self.seated.append(groups.astype(np.int8))
         self.decks.append(decks)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.evaluation.statistics import CARD_BITS, Fact, choices, every_seat
+from auction_env.evaluation.statistics import CARD_BITS, Statistic, choices, every_seat
 from auction_env.games import auction_flop as game
 from auction_env.games.hands import HIGH_CATEGORIES, high_keys
 
 _SHOWN_FLOPS = 8  # flops told apart; later ones are one
 
 
-def facts(states: np.ndarray, settings: Any) -> list[Fact]:
+def facts(states: np.ndarray, settings: Any) -> list[Statistic]:
     """The facts of finished deals."""
     deals, seats = every_seat(states, settings)
     holes, discards = (
@@ -34,12 +34,14 @@ def categories(sets: np.ndarray) -> np.ndarray:
     return (keys >> 20).reshape(sets.shape)
 
 
-def _discards(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, made: np.ndarray) -> list[Fact]:
+def _discards(
+    states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, made: np.ndarray
+) -> list[Statistic]:
     number = states["discarded"][deals, seats].astype(np.int64)
     sizes = [str(size) for size in range(settings.hand_size + 1)]
     return [
         choices("Cards discarded", "Share of deals, by the number of cards discarded.", sizes, deals, seats, number),
-        Fact(
+        Statistic(
             "Discards by hand dealt",
             "Cards discarded, by the category of the five cards dealt.",
             list(HIGH_CATEGORIES),
@@ -52,7 +54,7 @@ def _discards(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.nd
     ]
 
 
-def _flops(states: np.ndarray, settings: Any, hands: np.ndarray) -> list[Fact]:
+def _flops(states: np.ndarray, settings: Any, hands: np.ndarray) -> list[Statistic]:
     """Facts of every flop, from the hands after the discards, uint64[deals, seats]."""
     hands = hands.copy()
     all_deals = np.arange(len(states))
@@ -85,7 +87,7 @@ def _flops(states: np.ndarray, settings: Any, hands: np.ndarray) -> list[Fact]:
 
 def _sales(
     deals: np.ndarray, seats: np.ndarray, number: np.ndarray, how: np.ndarray, price: np.ndarray, gain: np.ndarray
-) -> list[Fact]:
+) -> list[Statistic]:
     sold = how == 0
     chips = price.astype(np.float64)
     labels = [f"flop {flop + 1}" for flop in range(_SHOWN_FLOPS - 1)] + [f"flop {_SHOWN_FLOPS} and later"]
@@ -98,7 +100,7 @@ def _sales(
             seats,
             how,
         ),
-        Fact(
+        Statistic(
             "Price by round",
             "Chips paid for a flop that was bought, by which flop of the deal it was.",
             labels,
@@ -108,7 +110,7 @@ def _sales(
             chips[sold],
             ordered=True,
         ),
-        Fact(
+        Statistic(
             "Price by what it bought",
             "Chips paid for a flop that was bought, by how many categories better it made the hand.",
             ["not better", "by 1", "by 2", "by 3 or more"],
@@ -117,7 +119,7 @@ def _sales(
             np.clip(gain[sold], 0, 3),
             chips[sold],
         ),
-        Fact(
+        Statistic(
             "Improvements",
             "Share of flops that made the hand's category better, by how they were got.",
             ["bought", "taken", "alone"],
@@ -131,11 +133,11 @@ def _sales(
     ]
 
 
-def _per_improvement(deals: np.ndarray, seats: np.ndarray, chips: np.ndarray, better: np.ndarray) -> Fact:
+def _per_improvement(deals: np.ndarray, seats: np.ndarray, chips: np.ndarray, better: np.ndarray) -> Statistic:
     keys, place = np.unique(deals * 64 + seats, return_inverse=True)
     spent, number = np.bincount(place, chips, len(keys)), np.bincount(place, better, len(keys))
     some = number > 0
-    return Fact(
+    return Statistic(
         "Price paid per improvement",
         "Chips paid in a deal for flops bought, over the number of them that made the hand's category better; deals "
         "with none are left out.",
@@ -157,12 +159,12 @@ def _highest_bids(states: np.ndarray, up: np.ndarray, logged: np.ndarray, number
     return found
 
 
-def _bid_facts(bids: list[tuple[np.ndarray, ...]]) -> list[Fact]:
+def _bid_facts(bids: list[tuple[np.ndarray, ...]]) -> list[Statistic]:
     if not bids:
         return []
     deals, seats, made, highest = (np.concatenate(column) for column in zip(*bids, strict=True))
     return [
-        Fact(
+        Statistic(
             "Bids by hand",
             "Highest bid of each seat that could bid for a flop (0 for none), by the category of its hand so far.",
             list(HIGH_CATEGORIES),
@@ -171,7 +173,7 @@ def _bid_facts(bids: list[tuple[np.ndarray, ...]]) -> list[Fact]:
             made,
             highest.astype(np.float64),
         ),
-        Fact(
+        Statistic(
             "Passes by hand",
             "Share of the flops a seat could bid for and did not, by the category of its hand so far.",
             list(HIGH_CATEGORIES),
@@ -184,7 +186,7 @@ def _bid_facts(bids: list[tuple[np.ndarray, ...]]) -> list[Fact]:
     ]
 
 
-def _ends(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray) -> list[Fact]:
+def _ends(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray) -> list[Statistic]:
     place = states["place"][deals, seats].astype(np.int64)
     made = (states["high"][deals, seats] >> 20).astype(np.int64)
     net = states["award"][deals, seats].astype(np.float64) - states["paid"][deals, seats]
@@ -199,7 +201,7 @@ def _ends(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarra
             place,
         ),
         choices("Hand at the end", "Share of deals, by the category of the hand.", HIGH_CATEGORIES, deals, seats, made),
-        Fact(
+        Statistic(
             "Chips by hand at the end",
             "Chips won or lost in a deal, by the category of the hand at its end.",
             list(HIGH_CATEGORIES),
@@ -208,7 +210,7 @@ def _ends(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarra
             made,
             net,
         ),
-        Fact(
+        Statistic(
             "Chips paid in a deal",
             "Ante, discards, flops and refusals, by the number of cards discarded.",
             [str(size) for size in range(settings.hand_size + 1)],

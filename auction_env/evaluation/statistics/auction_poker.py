@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.evaluation.statistics import CARD_BITS, Fact, choices, every_seat
+from auction_env.evaluation.statistics import CARD_BITS, Statistic, choices, every_seat
 from auction_env.games import auction_poker as game
 from auction_env.games.hands import HIGH_CATEGORIES, high_keys
 
@@ -16,7 +16,7 @@ _LOW_RANKS = 8  # a low card is an ace to an eight
 _LOW_CARDS = np.uint64(sum(int(CARD_BITS[card]) for card in range(52) if card >> 2 == 12 or card >> 2 < _LOW_RANKS - 1))
 
 
-def facts(states: np.ndarray, settings: Any) -> list[Fact]:
+def facts(states: np.ndarray, settings: Any) -> list[Statistic]:
     """The facts of finished deals."""
     deals, seats = every_seat(states, settings)
     sets = hands(states, settings, deals, seats)
@@ -54,13 +54,13 @@ def low_cards(sets: np.ndarray) -> np.ndarray:
     return np.minimum(np.bitwise_count(ranks), 5).astype(np.int64)
 
 
-def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Fact]:
+def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Statistic]:
     auctions, count = settings.num_auctions, len(deals)
     bids = states["bids"][deals, :auctions, seats].T.ravel().astype(np.float64)
     where: dict[str, Any] = {"deals": np.tile(deals, auctions), "seats": np.tile(seats, auctions), "values": bids}
     made = categories(sets[:-1]).ravel()
     return [
-        Fact(
+        Statistic(
             "Bids by round",
             "Chips bid in each auction.",
             [f"auction {auction + 1}" for auction in range(auctions)],
@@ -68,14 +68,14 @@ def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarra
             ordered=True,
             **where,
         ),
-        Fact(
+        Statistic(
             "Bids by high hand",
             "Chips bid, by the high category of the bidder's own cards before the auction.",
             list(HIGH_CATEGORIES),
             bins=made,
             **where,
         ),
-        Fact(
+        Statistic(
             "Bids by low cards",
             "Chips bid, by how many different ranks from ace to eight the bidder held before it; five make a low.",
             [str(number) for number in range(6)],
@@ -86,7 +86,9 @@ def _bids(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarra
     ]
 
 
-def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Fact]:
+def _purchases(
+    states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray
+) -> list[Statistic]:
     auctions, count = settings.num_auctions, len(deals)
     bids = states["bids"][deals, :auctions, seats].T.astype(np.float64)
     better_high = np.diff(categories(sets), axis=0) > 0
@@ -99,7 +101,7 @@ def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.n
     number = better.sum(axis=0)
     some = number > 0
     return [
-        Fact(
+        Statistic(
             "Improvements by round",
             "Share of auctions whose card made the high category better, or brought a new rank from ace to eight while "
             "the seat had fewer than five.",
@@ -110,7 +112,7 @@ def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.n
             ordered=True,
             **where,
         ),
-        Fact(
+        Statistic(
             "Price by what it bought",
             "Chips bid, by what the card that came of it made better.",
             ["nothing", "high", "low", "both"],
@@ -118,7 +120,7 @@ def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.n
             values=bids.ravel(),
             **where,
         ),
-        Fact(
+        Statistic(
             "Price paid per improvement",
             "Chips bid in all auctions of a deal over the number of cards that made something better; deals with none "
             "are left out.",
@@ -131,7 +133,7 @@ def _purchases(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.n
     ]
 
 
-def _betting(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray) -> list[Fact]:
+def _betting(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.ndarray) -> list[Statistic]:
     bets = states["bets"][deals, seats][:, : settings.max_raises + 2]
     rows, _ = np.nonzero(bets >= game.CALLED)
     answer = bets[bets >= game.CALLED] - game.CALLED
@@ -144,7 +146,7 @@ def _betting(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.nda
             seats[rows],
             answer,
         ),
-        Fact(
+        Statistic(
             "Folds by place from the dealer",
             "Share of deals in which the seat folded.",
             [*(str(place + 1) for place in range(settings.num_players - 1)), "dealer"],
@@ -157,7 +159,7 @@ def _betting(states: np.ndarray, settings: Any, deals: np.ndarray, seats: np.nda
     ]
 
 
-def _declarations(states: np.ndarray, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Fact]:
+def _declarations(states: np.ndarray, deals: np.ndarray, seats: np.ndarray, sets: np.ndarray) -> list[Statistic]:
     declared = states["declared"][deals, seats].astype(np.int64)
     folded = states["folded"][deals, seats] > 0
     end = np.where(folded, 0, np.where(declared == 0, 4, declared))
@@ -166,7 +168,7 @@ def _declarations(states: np.ndarray, deals: np.ndarray, seats: np.ndarray, sets
     high = declared > 0
     return [
         choices("How deals end", "Share of deals: folded, or what was declared.", _DECLARATIONS, deals, seats, end),
-        Fact(
+        Statistic(
             "Chips by how deals end",
             "Chips won or lost in a deal, by what the seat did at its end.",
             list(_DECLARATIONS),
@@ -175,7 +177,7 @@ def _declarations(states: np.ndarray, deals: np.ndarray, seats: np.ndarray, sets
             end,
             net,
         ),
-        Fact(
+        Statistic(
             "Success of both",
             "Share of declarations of both that won both ways.",
             ["won both ways"],
@@ -185,7 +187,7 @@ def _declarations(states: np.ndarray, deals: np.ndarray, seats: np.ndarray, sets
             (states["verdict"][deals[both], seats[both]] == game.WON_ALL).astype(np.float64),
             share=True,
         ),
-        Fact(
+        Statistic(
             "High or both, by high hand",
             "Share of declarations that were high or both, by the category of the seat's best high hand.",
             list(HIGH_CATEGORIES),

@@ -1,8 +1,8 @@
 """Auction Flop Poker. The rules, ruling by ruling (B1 to B10): ``RULES.md`` beside this."""
 
 from auction_env.games.auction_flop.features import feature_layout, features
-from auction_env.games.auction_flop.observation import observe, pieces
-from auction_env.games.auction_flop.resample import resample
+from auction_env.games.auction_flop.observation import observation_fields, observe
+from auction_env.games.auction_flop.resample import resample_from_infostate
 from auction_env.games.auction_flop.retrace import retrace, settled
 from auction_env.games.auction_flop.rules import (
     act,
@@ -52,7 +52,7 @@ from auction_env.games.auction_flop.state import (
     VERSION,
     Settings,
     action_names,
-    max_deal_length,
+    max_game_length,
     new_state,
 )
 from auction_env.games.auction_flop.text import (
@@ -113,18 +113,18 @@ __all__ = [
     "hole_set",
     "info",
     "legal",
-    "max_deal_length",
+    "max_game_length",
     "narrate",
     "new_match",
     "new_state",
     "next_deal",
+    "observation_fields",
     "observe",
     "own_hand",
     "pending",
-    "pieces",
     "place_chips",
     "public_name",
-    "resample",
+    "resample_from_infostate",
     "retrace",
     "settled",
     "view",

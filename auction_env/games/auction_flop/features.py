@@ -38,7 +38,7 @@ from auction_env.games.auction_flop.state import (
 )
 from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, clockwise, next_seat, suit_ranks
 from auction_env.games.features import FeatureLayout, size_of
-from auction_env.games.game import Piece as ObservationField
+from auction_env.games.game import ObservationField
 from auction_env.games.hand_strength import COUNT, count, high_promise, whole_deck
 from auction_env.games.hands import high_key
 

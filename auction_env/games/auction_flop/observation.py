@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner
-from auction_env.games.auction_flop.rules import _flop_set, _top_card, bidder_of, discard_set, flop_up, hand_set
-from auction_env.games.auction_flop.state import _SIZE, BID, NOT_YET, OVER, Settings
+from auction_env.games.auction_flop.rules import bidder_of, discard_set, flop_set, flop_up, hand_set, top_card
+from auction_env.games.auction_flop.state import BID, NOT_YET, OVER, SUBSET_SIZE, Settings
 from auction_env.games.cards import NUM_CARDS, card_bit, clockwise, mark_set
-from auction_env.games.game import Piece
+from auction_env.games.game import ObservationField
 from auction_env.games.hands import high_key
 
 # --- observation ----------------------------------------------------------------------------------------------------
@@ -19,43 +19,55 @@ _CARD = 17  # a card as 13 ranks and 4 suits, one of each set
 _STEPS = 16  # chips that ``price_steps`` tells apart
 
 
-def pieces(settings: Settings) -> tuple[Piece, ...]:
+def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
     """The observation of a seat, in order. Seats are counted from the observer: 0 is itself, 1 the next clockwise."""
     n, hand, flop = settings.num_players, settings.hand_size, settings.flop_size
     return (
-        Piece("phase", (5,), "which phase: discard, bid, refuse, keep, over"),
-        Piece("turn", (n,), "the seat to act"),
-        Piece("dealer", (n,), "the dealer"),
-        Piece("first_voice", (n,), "the seat with the first voice for the flop on the table"),
-        Piece("bidder", (n,), "the seat that bid highest for the flop on the table"),
-        Piece("discarded", (n, hand + 1), "how many cards each seat discarded, once it has"),
-        Piece("held", (n, hand + 1), "how many cards each seat holds"),
-        Piece("hand", (hand, _CARD), "own cards in sorted order: 13 ranks, then 4 suits"),
-        Piece("own_discards", (52,), "cards the seat discarded from its hand, by card index"),
-        Piece("flop", (flop, _CARD), "the flop on the table in sorted order: 13 ranks, then 4 suits"),
-        Piece("hand_made", (9,), "category of the own hand as it is"),
-        Piece("keep_made", ((1 << flop) - 1, 9), "category the own hand would have with each subset of the flop"),
-        Piece("price_steps", (_STEPS,), "whether the highest bid for the flop on the table is at least 1, 2, ... 16"),
-        Piece("price", (1,), "the highest bid over all chips of the match", fraction=True),
-        Piece("refusals", (1,), "refusals of the flop on the table, over the most that chips allow", fraction=True),
-        Piece("stacks", (n,), "chips of each seat over all chips of the match", fraction=True),
-        Piece("pot", (1,), "chips in the pot over all chips of the match", fraction=True),
-        Piece("deals_left", (1,), "deals to come after this one, over the match's number of deals", fraction=True),
+        ObservationField("phase", (5,), "which phase: discard, bid, refuse, keep, over"),
+        ObservationField("turn", (n,), "the seat to act"),
+        ObservationField("dealer", (n,), "the dealer"),
+        ObservationField("first_voice", (n,), "the seat with the first voice for the flop on the table"),
+        ObservationField("bidder", (n,), "the seat that bid highest for the flop on the table"),
+        ObservationField("discarded", (n, hand + 1), "how many cards each seat discarded, once it has"),
+        ObservationField("held", (n, hand + 1), "how many cards each seat holds"),
+        ObservationField("hand", (hand, _CARD), "own cards in sorted order: 13 ranks, then 4 suits"),
+        ObservationField("own_discards", (52,), "cards the seat discarded from its hand, by card index"),
+        ObservationField("flop", (flop, _CARD), "the flop on the table in sorted order: 13 ranks, then 4 suits"),
+        ObservationField("hand_made", (9,), "category of the own hand as it is"),
+        ObservationField(
+            "keep_made", ((1 << flop) - 1, 9), "category the own hand would have with each subset of the flop"
+        ),
+        ObservationField(
+            "price_steps", (_STEPS,), "whether the highest bid for the flop on the table is at least 1, 2, ... 16"
+        ),
+        ObservationField("price", (1,), "the highest bid over all chips of the match", fraction=True),
+        ObservationField(
+            "refusals", (1,), "refusals of the flop on the table, over the most that chips allow", fraction=True
+        ),
+        ObservationField("stacks", (n,), "chips of each seat over all chips of the match", fraction=True),
+        ObservationField("pot", (1,), "chips in the pot over all chips of the match", fraction=True),
+        ObservationField(
+            "deals_left", (1,), "deals to come after this one, over the match's number of deals", fraction=True
+        ),
         *(_full_pieces(settings) if settings.observation == "full" else _compact_pieces(settings)),
-        Piece("shown", (n - 1, 52), "the hands of the other seats, shown at the end, by card index", final_only=True),
+        ObservationField(
+            "shown", (n - 1, 52), "the hands of the other seats, shown at the end, by card index", final_only=True
+        ),
     )
 
 
-def _full_pieces(settings: Settings) -> tuple[Piece, ...]:
+def _full_pieces(settings: Settings) -> tuple[ObservationField, ...]:
     n, flop, flops = settings.num_players, settings.flop_size, settings.max_flops
     return (
-        Piece("flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits"),
-        Piece("buyers", (flops, n), "the seat that got each flop"),
-        Piece("prices", (flops,), "what each flop was sold for over all chips of the match", fraction=True),
-        Piece("all_refusals", (flops,), "refusals of each flop, over the most that chips allow", fraction=True),
-        Piece("kept", (flops, flop), "how many of each flop's cards the buyer kept: 1, 2, 3"),
-        Piece("own_kept", (flops, flop), "which cards of each flop the seat itself kept"),
-        Piece(
+        ObservationField("flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits"),
+        ObservationField("buyers", (flops, n), "the seat that got each flop"),
+        ObservationField("prices", (flops,), "what each flop was sold for over all chips of the match", fraction=True),
+        ObservationField(
+            "all_refusals", (flops,), "refusals of each flop, over the most that chips allow", fraction=True
+        ),
+        ObservationField("kept", (flops, flop), "how many of each flop's cards the buyer kept: 1, 2, 3"),
+        ObservationField("own_kept", (flops, flop), "which cards of each flop the seat itself kept"),
+        ObservationField(
             "bids",
             (settings.bid_slots, n + 1),
             "every bid in order: the seat, then whether it was the first bid for its flop",
@@ -63,8 +75,12 @@ def _full_pieces(settings: Settings) -> tuple[Piece, ...]:
     )
 
 
-def _compact_pieces(settings: Settings) -> tuple[Piece, ...]:
-    return (Piece("bought", (settings.num_players, 52), "the cards of all flops each seat has got, by card index"),)
+def _compact_pieces(settings: Settings) -> tuple[ObservationField, ...]:
+    return (
+        ObservationField(
+            "bought", (settings.num_players, 52), "the cards of all flops each seat has got, by card index"
+        ),
+    )
 
 
 # --- observing ------------------------------------------------------------------------------------------------------
@@ -78,13 +94,13 @@ def _mark_card(card: Any, out: Any, at: Any) -> None:
 
 @inner
 def observe(s: Any, me: Any, out: Any, full: Any) -> None:
-    """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
+    """Write what seat ``me`` has seen and done to ``out`` (zeros; the fields in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     hand = hand_set(s, me)
     at: Any = _observe_public(s, me, out)
     left = hand
     for place in range(s.held[me]):
-        card = _top_card(left)
+        card = top_card(left)
         left ^= card_bit(card)
         _mark_card(card, out, at + place * _CARD)
     at += s.hand_size * _CARD
@@ -98,7 +114,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     else:
         for flop in range(s.num_flops):
             if s.buyer[flop] >= 0:
-                mark_set(_flop_set(s, flop, flop + 1), out, at + clockwise(me, s.buyer[flop], n) * NUM_CARDS)
+                mark_set(flop_set(s, flop, flop + 1), out, at + clockwise(me, s.buyer[flop], n) * NUM_CARDS)
         at += n * NUM_CARDS
     if s.phase == OVER:
         for seat in range(n):
@@ -141,7 +157,7 @@ def _observe_flop(s: Any, me: Any, hand: Any, out: Any, at: Any) -> Any:
         for place in range(s.flop_size):
             _mark_card(s.flops[flop, place], out, at + place * _CARD)
         for subset in range(1, subsets):
-            if s.held[me] + _SIZE[subset] <= s.hand_size:
+            if s.held[me] + SUBSET_SIZE[subset] <= s.hand_size:
                 cards = hand
                 for place in range(s.flop_size):
                     if subset >> place & 1:
@@ -190,7 +206,7 @@ def _observe_flops(s: Any, me: Any, out: Any, at: Any, full: Any) -> Any:
         out[prices + flop] = full * max(s.cost[flop], 0) / max(s.total_chips, 1)
         out[refusals + flop] = _refusal_fraction(s, flop, full)
         if s.kept[flop]:
-            out[kept + flop * size + _SIZE[s.kept[flop]] - 1] = 1
+            out[kept + flop * size + SUBSET_SIZE[s.kept[flop]] - 1] = 1
             for place in range(size):
                 if s.buyer[flop] == me and s.kept[flop] >> place & 1:
                     out[own + flop * size + place] = 1

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from auction_env.games.auction_flop.state import (
-    _BIDS_A_WORD,
     BID,
+    BIDS_PER_WORD,
     DISCARD,
     DISCARD_0,
     KEEP,
@@ -128,12 +128,12 @@ def _settle_bids(row: Any, target: Any) -> None:
         sold = np.maximum(row.cost[: row.num_flops].astype(np.int64), 0).sum()
         number = min(int(sold) + (int(row.price) if row.phase == BID else 0), int(row.bid_slots))
     row.num_bids = number
-    shifts = np.uint64(3) * np.arange(_BIDS_A_WORD, dtype=np.uint64)
+    shifts = np.uint64(3) * np.arange(BIDS_PER_WORD, dtype=np.uint64)
     bidders = (target.bid_log[:, None] >> shifts & np.uint64(7)).ravel()
     bidders[number:] = 0
     if bidders.max(initial=0) >= row.num_players:
         raise ValueError(f"bid_log says that seat {bidders.max()} has bid, of {row.num_players} seats")
-    row.bid_log[:] = np.bitwise_or.reduce(bidders.reshape(-1, _BIDS_A_WORD) << shifts, axis=1)
+    row.bid_log[:] = np.bitwise_or.reduce(bidders.reshape(-1, BIDS_PER_WORD) << shifts, axis=1)
 
 
 def settled(row: Any) -> dict[str, Any]:

@@ -8,11 +8,9 @@ import numpy as np
 
 from auction_env.core.jit import inner, kernel
 from auction_env.games.auction_flop.state import (
-    _ALL,
-    _BID_WORDS,
-    _BIDS_A_WORD,
-    _SIZE,
     BID,
+    BID_WORDS,
+    BIDS_PER_WORD,
     DISCARD,
     DISCARD_0,
     KEEP,
@@ -24,7 +22,9 @@ from auction_env.games.auction_flop.state import (
     OVER,
     PASS,
     REFUSE,
+    SUBSET_SIZE,
     TAKE,
+    WHOLE_HAND,
 )
 from auction_env.games.cards import (
     EMPTY,
@@ -61,7 +61,7 @@ def deal(s: Any, given: Any) -> None:
 
     The order that reshuffles will bring is settled now too, by the state of ``s.chance`` (B8).
     """
-    shuffle_deck(s, given, _deck_size(s))
+    shuffle_deck(s, given, deck_size(s))
     s.chance = draw_word(s)
     s.pot = 0
     for seat in range(s.num_players):
@@ -74,7 +74,7 @@ def deal(s: Any, given: Any) -> None:
         s.discarded[seat] = NOT_YET
         s.held[seat] = s.hand_size
         _pay(s, seat, s.ante)
-    for word in range(_BID_WORDS):
+    for word in range(BID_WORDS):
         s.bid_log[word] = 0
     s.num_bids = 0
     s.num_flops = 0
@@ -86,7 +86,7 @@ def deal(s: Any, given: Any) -> None:
     s.last_shuffle = NEVER
     s.tail = 0
     s.stock_at = 0
-    _stock_from_deck(s)
+    stock_from_deck(s)
     s.voice = s.dealer
     s.phase = DISCARD
     s.to_act = next_seat(s.dealer, s.num_players)
@@ -108,20 +108,22 @@ def _pay(s: Any, seat: Any, chips: Any) -> None:
 
 
 @inner
-def _dealt(s: Any) -> Any:
+def num_dealt(s: Any) -> Any:
     """How many cards are dealt to the seats: places of the deck before the stock."""
     return np.int64(s.num_players) * s.hand_size
 
 
 @inner
-def _deck_size(s: Any) -> Any:
+def deck_size(s: Any) -> Any:
+    """Cards in the deck."""
     return np.int64(s.num_ranks) * s.num_suits
 
 
 @inner
-def _stock_from_deck(s: Any) -> None:
-    dealt = _dealt(s)
-    s.stock_size = _deck_size(s) - dealt
+def stock_from_deck(s: Any) -> None:
+    """The stock as it is after the deal: what the deck holds beyond the cards dealt."""
+    dealt = num_dealt(s)
+    s.stock_size = deck_size(s) - dealt
     for place in range(s.stock_size):
         s.stock[place] = s.deck[dealt + place]
 
@@ -130,7 +132,7 @@ def _stock_from_deck(s: Any) -> None:
 
 
 @inner
-def _count(cards: Any) -> Any:
+def count_cards(cards: Any) -> Any:
     """How many cards are in a set."""
     count = 0
     while cards != EMPTY:
@@ -140,7 +142,7 @@ def _count(cards: Any) -> Any:
 
 
 @inner
-def _top_card(cards: Any) -> Any:
+def top_card(cards: Any) -> Any:
     """The first card of a set in sorted order: highest rank first, equal ranks s h d c."""
     top: Any = -1
     for suit in range(4):
@@ -155,7 +157,7 @@ def _chosen(cards: Any, subset: Any) -> Any:
     """The cards of a set at some places of its sorted order, as a set."""
     chosen = EMPTY
     while subset and cards != EMPTY:
-        bit = card_bit(_top_card(cards))
+        bit = card_bit(top_card(cards))
         cards ^= bit
         if subset & 1:
             chosen |= bit
@@ -167,13 +169,13 @@ def _chosen(cards: Any, subset: Any) -> Any:
 def deck_set(s: Any) -> Any:
     """All cards of the deck as a card set."""
     cards = EMPTY
-    for place in range(_deck_size(s)):
+    for place in range(deck_size(s)):
         cards |= card_bit(s.deck[place])
     return cards
 
 
 @inner
-def _hole_place(s: Any, seat: Any, turn: Any) -> Any:
+def hole_position(s: Any, seat: Any, turn: Any) -> Any:
     """The place in the deck of a seat's card: dealt one at a time, clockwise from the dealer (B1)."""
     n = np.int64(s.num_players)
     return turn * n + clockwise(next_seat(s.dealer, n), seat, n)
@@ -185,14 +187,14 @@ def _hole_part(s: Any, seat: Any, turns: Any) -> Any:
     cards = EMPTY
     for turn in range(s.hand_size):
         if turns >> turn & 1:
-            cards |= card_bit(s.deck[_hole_place(s, seat, turn)])
+            cards |= card_bit(s.deck[hole_position(s, seat, turn)])
     return cards
 
 
 @kernel
 def hole_set(s: Any, seat: Any) -> Any:
     """The cards a seat was dealt, as a card set (B1)."""
-    return _hole_part(s, seat, _ALL)
+    return _hole_part(s, seat, WHOLE_HAND)
 
 
 @kernel
@@ -202,9 +204,9 @@ def discard_set(s: Any, seat: Any) -> Any:
 
 
 @inner
-def _held_hole_set(s: Any, seat: Any) -> Any:
+def held_hole_set(s: Any, seat: Any) -> Any:
     """The cards a seat was dealt and has not discarded, as a card set."""
-    return _hole_part(s, seat, _ALL ^ s.discards[seat])
+    return _hole_part(s, seat, WHOLE_HAND ^ s.discards[seat])
 
 
 @inner
@@ -220,7 +222,7 @@ def _kept_set(s: Any, flop: Any) -> Any:
 @kernel
 def hand_set(s: Any, seat: Any) -> Any:
     """The cards a seat holds, as a card set."""
-    cards = _held_hole_set(s, seat)
+    cards = held_hole_set(s, seat)
     for flop in range(s.num_flops):
         if s.buyer[flop] == seat:
             cards |= _kept_set(s, flop)
@@ -228,7 +230,7 @@ def hand_set(s: Any, seat: Any) -> Any:
 
 
 @inner
-def _hands(s: Any) -> Any:
+def hands_set(s: Any) -> Any:
     """The cards in all hands, as a card set."""
     cards = EMPTY
     for seat in range(s.num_players):
@@ -237,7 +239,7 @@ def _hands(s: Any) -> Any:
 
 
 @inner
-def _flop_set(s: Any, first: Any, last: Any) -> Any:
+def flop_set(s: Any, first: Any, last: Any) -> Any:
     """All cards of the flops from ``first`` up to, but without, ``last``, as a card set."""
     cards = EMPTY
     for flop in range(first, last):
@@ -261,7 +263,7 @@ def legal(s: Any, out: Any) -> Any:
     count = 0
     if s.phase == DISCARD:
         for subset in range(1 << s.hand_size):
-            if s.fees[_SIZE[subset]] <= s.stacks[s.to_act]:
+            if s.fees[SUBSET_SIZE[subset]] <= s.stacks[s.to_act]:
                 out[count] = DISCARD_0 + subset
                 count += 1
     elif s.phase == BID:
@@ -273,20 +275,20 @@ def legal(s: Any, out: Any) -> Any:
     elif s.phase == REFUSE:
         out[0] = TAKE
         count = 1
-        if s.stacks[s.to_act] >= _refusal(s):
+        if s.stacks[s.to_act] >= refusal_price(s):
             out[1] = MAKE_REFUSAL
             count = 2
     elif s.phase == KEEP:
         room = s.hand_size - s.held[s.to_act]
         for subset in range(1, 1 << s.flop_size):
-            if _SIZE[subset] <= room:
+            if SUBSET_SIZE[subset] <= room:
                 out[count] = KEEP_0 + subset
                 count += 1
     return count
 
 
 @kernel
-def _refusal(s: Any) -> Any:
+def refusal_price(s: Any) -> Any:
     """Chips to refuse the flop on the table, after those who have refused it already (B6)."""
     return 1 - s.cost[s.num_flops - 1]
 
@@ -314,10 +316,10 @@ def act(s: Any, action: Any) -> None:
 @inner
 def _discard(s: Any, subset: Any) -> None:
     """Discard, pay, and go on to the next seat clockwise; the dealer is last (B2)."""
-    seat, number = s.to_act, _SIZE[subset]
+    seat, number = s.to_act, SUBSET_SIZE[subset]
     chosen = _chosen(hole_set(s, seat), subset)
     for turn in range(s.hand_size):
-        if chosen & card_bit(s.deck[_hole_place(s, seat, turn)]):
+        if chosen & card_bit(s.deck[hole_position(s, seat, turn)]):
             s.discards[seat] |= 1 << turn
     s.discarded[seat] = number
     s.held[seat] -= number
@@ -378,7 +380,7 @@ def _turn_up(s: Any) -> None:
 @inner
 def _reshuffle(s: Any) -> None:
     """Shuffle the discard pile and place it under what is left of the stock (B8)."""
-    pile = deck_set(s) ^ _hands(s)
+    pile = deck_set(s) ^ hands_set(s)
     left = 0
     for place in range(s.stock_at, s.stock_size):
         s.stock[left] = s.stock[place]
@@ -434,7 +436,7 @@ def _bid(s: Any) -> None:
     s.bidder = s.to_act
     s.passes = 0
     if s.full_view and s.num_bids < s.bid_slots:
-        s.bid_log[s.num_bids // _BIDS_A_WORD] |= np.uint64(s.to_act) << np.uint64(3 * (s.num_bids % _BIDS_A_WORD))
+        s.bid_log[s.num_bids // BIDS_PER_WORD] |= np.uint64(s.to_act) << np.uint64(3 * (s.num_bids % BIDS_PER_WORD))
         s.num_bids += 1
     s.to_act = _next_open(s, s.to_act)
 
@@ -442,13 +444,13 @@ def _bid(s: Any) -> None:
 @inner
 def bidder_of(s: Any, bid: Any) -> Any:
     """The seat that made a bid of this deal, counted from 0."""
-    return np.int64(s.bid_log[bid // _BIDS_A_WORD] >> np.uint64(3 * (bid % _BIDS_A_WORD)) & np.uint64(7))
+    return np.int64(s.bid_log[bid // BIDS_PER_WORD] >> np.uint64(3 * (bid % BIDS_PER_WORD)) & np.uint64(7))
 
 
 @inner
 def _refuse(s: Any) -> None:
     """Pay to refuse the flop; the next open seat is asked for one chip more (B6)."""
-    _pay(s, s.to_act, _refusal(s))
+    _pay(s, s.to_act, refusal_price(s))
     s.cost[s.num_flops - 1] -= 1
     s.to_act = _next_open(s, s.to_act)
 
@@ -466,7 +468,7 @@ def _keep(s: Any, subset: Any) -> None:
     """Keep some of the flop and discard the rest; then the next flop is due (B5)."""
     seat = s.to_act
     s.kept[s.num_flops - 1] = subset
-    s.held[seat] += _SIZE[subset]
+    s.held[seat] += SUBSET_SIZE[subset]
     s.num_open -= s.held[seat] == s.hand_size
     _open_flop(s)
 

@@ -21,9 +21,9 @@ MAX_CHIPS = 1_000_000
 MAX_FEE = 255
 MAX_SHARE = 255
 
-_BIDS_A_WORD = 21  # seats, three bits each, in a 64-bit word
-_BID_WORDS = 37
-MAX_BIDS = _BIDS_A_WORD * _BID_WORDS  # of one deal that a table recalls: 8 seats with 97 chips each have fewer
+BIDS_PER_WORD = 21  # seats, three bits each, in a 64-bit word
+BID_WORDS = 37
+MAX_BIDS = BIDS_PER_WORD * BID_WORDS  # of one deal that a table recalls: 8 seats with 97 chips each have fewer
 
 # --- settings -------------------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ STATE = np.dtype(
             [
                 ("rng", "u8"),  # the table's generator (SplitMix64)
                 ("chance", "u8"),  # a generator for the reshuffles of this deal, started when it was dealt (B8)
-                ("bid_log", "u8", (_BID_WORDS,)),  # seats of all bids of the deal, in order, three bits each
+                ("bid_log", "u8", (BID_WORDS,)),  # seats of all bids of the deal, in order, three bits each
                 # settings
                 ("ante", "i4"),
                 ("starting_chips", "i4"),
@@ -221,8 +221,8 @@ KEEP_0 = 3  # keep subset x of the flop: KEEP_0 + x, x from 1 to 7
 DISCARD_0 = 11  # discard subset x of the hand: DISCARD_0 + x, x from 0 to 2**hand_size - 1
 MAX_LEGAL = 1 << MAX_HAND
 
-_SIZE = np.array([subset.bit_count() for subset in range(1 << MAX_HAND)], np.int8)  # of a subset
-_ALL = (1 << MAX_HAND) - 1
+SUBSET_SIZE = np.array([subset.bit_count() for subset in range(1 << MAX_HAND)], np.int8)  # of a subset
+WHOLE_HAND = (1 << MAX_HAND) - 1
 
 
 def _places(subset: int) -> str:
@@ -237,7 +237,7 @@ def action_names(settings: Settings) -> tuple[str, ...]:
     return _FIXED_NAMES + tuple(f"discard {_places(subset)}" for subset in range(1 << settings.hand_size))
 
 
-def max_deal_length(settings: Settings) -> int:
+def max_game_length(settings: Settings) -> int:
     """A bound on the decisions in a deal of a match, whatever its stacks; the page proves it.
 
     When ``a`` seats discard, a flop while m of them are open takes at most m + 2 decisions (one, if m is 1), and at

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.games.auction_flop.resample import _mark_seen
-from auction_env.games.auction_flop.rules import _refusal, discard_set, flop_up, hand_set
+from auction_env.games.auction_flop.resample import mark_seen
+from auction_env.games.auction_flop.rules import discard_set, flop_up, hand_set, refusal_price
 from auction_env.games.auction_flop.state import (
-    _SIZE,
     BID,
     DISCARD,
     DISCARD_0,
@@ -23,6 +22,7 @@ from auction_env.games.auction_flop.state import (
     PHASES,
     REFUSE,
     STATE,
+    SUBSET_SIZE,
     TAKE,
     TITLE,
     Settings,
@@ -68,9 +68,9 @@ def pending(s: Any) -> int:
 def public_name(settings: Settings, action: int) -> str:
     """An action's name as the other seats see it: how many cards are discarded or kept, not which."""
     if action >= DISCARD_0:
-        return f"discard {_cards_text(int(_SIZE[action - DISCARD_0]))}"
+        return f"discard {_cards_text(int(SUBSET_SIZE[action - DISCARD_0]))}"
     if action > KEEP_0:
-        return f"keep {_cards_text(int(_SIZE[action - KEEP_0]))}"
+        return f"keep {_cards_text(int(SUBSET_SIZE[action - KEEP_0]))}"
     return action_names(settings)[action]
 
 
@@ -83,7 +83,7 @@ def _cards_text(number: int) -> str:
 def visible_deck(s: Any, seat: int) -> list[bool]:
     """For each place of the deck, whether a seat has seen the card there."""
     seen = np.zeros(int(s.num_ranks) * int(s.num_suits), np.bool_)
-    _mark_seen(s, seat, seen)
+    mark_seen(s, seat, seen)
     return seen.tolist()
 
 
@@ -113,12 +113,12 @@ def _view_lines(s: Any, up: bool) -> list[str]:
     lines = [f"Deal {s.deal_number + 1} of {s.num_deals}."]
     last = int(s.num_flops) - 1 - up
     if last >= 0:
-        kept = _cards_text(int(_SIZE[s.kept[last]]))
+        kept = _cards_text(int(SUBSET_SIZE[s.kept[last]]))
         lines.append(f"Flop {last + 1} was {_flop_text(s, last)}. {_sale_text(s, last)}, who kept {kept}.")
     if s.phase == BID:
         lines.append(f"player_{s.bidder} bids {s.price}." if s.price else "Nobody has bid yet.")
     if s.phase == REFUSE:
-        lines.append(f"All have passed: player_{s.to_act} takes the flop, or pays {_refusal(s)} to refuse it.")
+        lines.append(f"All have passed: player_{s.to_act} takes the flop, or pays {refusal_price(s)} to refuse it.")
     if s.phase == KEEP:
         lines.append(_sale_text(s, last + 1) + ".")
     return lines
@@ -174,7 +174,9 @@ def narrate(before: Any, action: int, after: Any) -> list[str]:
     """Public account of a move, in sentences."""
     lines = _narrate_move(before, action)
     if after.phase == REFUSE and before.phase == BID:
-        lines.append(f"All have passed: player_{after.to_act} takes the flop, or pays {_refusal(after)} to refuse it.")
+        lines.append(
+            f"All have passed: player_{after.to_act} takes the flop, or pays {refusal_price(after)} to refuse it."
+        )
     if after.phase == KEEP and before.phase == BID and before.num_flops == after.num_flops:
         lines.append(_sale_text(after, int(after.num_flops) - 1) + ".")
     if after.num_flops > before.num_flops:
@@ -187,17 +189,17 @@ def narrate(before: Any, action: int, after: Any) -> list[str]:
 def _narrate_move(before: Any, action: int) -> list[str]:
     who = f"player_{before.to_act}"
     if action >= DISCARD_0:
-        number = int(_SIZE[action - DISCARD_0])
+        number = int(SUBSET_SIZE[action - DISCARD_0])
         fee = f" for {before.fees[number]}" if number else ""
         return [f"{who} discards {_cards_text(number)}{fee}."]
     if action > KEEP_0:
-        return [f"{who} keeps {_cards_text(int(_SIZE[action - KEEP_0]))}."]
+        return [f"{who} keeps {_cards_text(int(SUBSET_SIZE[action - KEEP_0]))}."]
     return [
         {
             PASS: f"{who} passes.",
             MAKE_BID: f"{who} bids {before.price + 1}.",
             TAKE: f"{who} takes the flop.",
-            MAKE_REFUSAL: f"{who} pays {_refusal(before) if before.num_flops else 0} to refuse the flop.",
+            MAKE_REFUSAL: f"{who} pays {refusal_price(before) if before.num_flops else 0} to refuse the flop.",
         }[action]
     ]
 

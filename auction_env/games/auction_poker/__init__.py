@@ -1,8 +1,8 @@
 """Auction Poker, seven-card high-low. The rules, ruling by ruling (A1 to A15): ``RULES.md`` beside this."""
 
 from auction_env.games.auction_poker.features import feature_layout, features
-from auction_env.games.auction_poker.observation import observe, pieces, shows_cards
-from auction_env.games.auction_poker.resample import resample
+from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
+from auction_env.games.auction_poker.resample import resample_from_infostate
 from auction_env.games.auction_poker.retrace import retrace, settled
 from auction_env.games.auction_poker.rules import (
     act,
@@ -63,7 +63,7 @@ from auction_env.games.auction_poker.state import (
     WON_LOW,
     Settings,
     action_names,
-    max_deal_length,
+    max_game_length,
     new_state,
 )
 from auction_env.games.auction_poker.text import (
@@ -136,17 +136,17 @@ __all__ = [
     "hole_set",
     "info",
     "legal",
-    "max_deal_length",
+    "max_game_length",
     "narrate",
     "new_match",
     "new_state",
     "next_deal",
+    "observation_fields",
     "observe",
     "own_hand",
     "pending",
-    "pieces",
     "public_name",
-    "resample",
+    "resample_from_infostate",
     "retrace",
     "settled",
     "shows_cards",

@@ -25,7 +25,7 @@ from auction_env.games.auction_poker.state import (
 )
 from auction_env.games.cards import EMPTY, card_bit, clockwise, mix, suit_ranks
 from auction_env.games.features import FeatureLayout, hand_fields, offset, rank_counts, write_hand, write_low
-from auction_env.games.game import Piece as ObservationField
+from auction_env.games.game import ObservationField
 from auction_env.games.hand_strength import COUNT, high_promise, low_promise, whole_deck
 from auction_env.games.hands import few_key, high_key, low_key
 

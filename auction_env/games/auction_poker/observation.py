@@ -7,47 +7,53 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner, kernel
-from auction_env.games.auction_poker.rules import _place_of, bids_are_in, exposed_set, hole_set
+from auction_env.games.auction_poker.rules import bids_are_in, exposed_set, hole_set, order_index
 from auction_env.games.auction_poker.state import BET, DECLARE, NO_CARD, OVER, PICK, Settings
 from auction_env.games.cards import clockwise, mark_set
-from auction_env.games.game import Piece
+from auction_env.games.game import ObservationField
 from auction_env.games.hands import high_key, low_key
 
 # --- observation ----------------------------------------------------------------------------------------------------
 
-_CARD = 17  # a card as 13 ranks and 4 suits, one of each set
+CARD_ENTRIES = 17  # a card as 13 ranks and 4 suits, one of each set
 
 
-def pieces(settings: Settings) -> tuple[Piece, ...]:
+def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
     """The observation of a seat, in order. Seats are counted from the observer: 0 is itself, 1 the next clockwise."""
     n, auctions = settings.num_players, settings.num_auctions
     return (
-        Piece("phase", (5,), "which phase: bid, pick, bet, declare, over"),
-        Piece("turn", (n,), "the seat to act while picking or betting; empty while choices are hidden"),
-        Piece("dealer", (n,), "the dealer"),
-        Piece("dealt_in", (n,), "seats in this deal"),
-        Piece("hole", (52,), "own concealed cards, by card index"),
-        Piece("row", (52,), "cards on the table, by card index"),
-        Piece("picks", (auctions, n, _CARD), "the card each seat took in each auction: 13 ranks, then 4 suits"),
-        Piece("bids", (auctions, n, settings.max_bid), "each seat's bid in each auction, once revealed; own at once"),
-        Piece(
+        ObservationField("phase", (5,), "which phase: bid, pick, bet, declare, over"),
+        ObservationField("turn", (n,), "the seat to act while picking or betting; empty while choices are hidden"),
+        ObservationField("dealer", (n,), "the dealer"),
+        ObservationField("dealt_in", (n,), "seats in this deal"),
+        ObservationField("hole", (52,), "own concealed cards, by card index"),
+        ObservationField("row", (52,), "cards on the table, by card index"),
+        ObservationField(
+            "picks", (auctions, n, CARD_ENTRIES), "the card each seat took in each auction: 13 ranks, then 4 suits"
+        ),
+        ObservationField(
+            "bids", (auctions, n, settings.max_bid), "each seat's bid in each auction, once revealed; own at once"
+        ),
+        ObservationField(
             "bets", (n, settings.max_raises + 2, 5), "each seat's betting actions in order: check bet call raise fold"
         ),
-        Piece("bet_level", (settings.max_raises + 2,), "how many bets and raises have been made"),
-        Piece("opener", (n,), "the seat that opened the betting"),
-        Piece("folded", (n,), "seats that folded"),
-        Piece("declared", (n, 3), "low, high, both: once revealed; own at once"),
-        Piece(
+        ObservationField("bet_level", (settings.max_raises + 2,), "how many bets and raises have been made"),
+        ObservationField("opener", (n,), "the seat that opened the betting"),
+        ObservationField("folded", (n,), "seats that folded"),
+        ObservationField("declared", (n, 3), "low, high, both: once revealed; own at once"),
+        ObservationField(
             "high_made", (n, 9), "category of the high hand: own cards; of others the exposed ones, finished auctions"
         ),
-        Piece("low_ranks", (13,), "ranks of the own best low hand, ace first"),
-        Piece("low_made", (6,), "category of the own best low hand"),
-        Piece("tie_place", (n,), "place of each seat in the order of equal bids, over n - 1", fraction=True),
-        Piece("stacks", (n,), "chips of each seat over all chips of the match", fraction=True),
-        Piece("pot", (1,), "chips in the pot over all chips of the match", fraction=True),
-        Piece("chip_scale", (1,), "the reserve (A2) over all chips of the match", fraction=True),
-        Piece("deals_left", (1,), "deals to come after this one, over the match's number of deals", fraction=True),
-        Piece(
+        ObservationField("low_ranks", (13,), "ranks of the own best low hand, ace first"),
+        ObservationField("low_made", (6,), "category of the own best low hand"),
+        ObservationField("tie_place", (n,), "place of each seat in the order of equal bids, over n - 1", fraction=True),
+        ObservationField("stacks", (n,), "chips of each seat over all chips of the match", fraction=True),
+        ObservationField("pot", (1,), "chips in the pot over all chips of the match", fraction=True),
+        ObservationField("chip_scale", (1,), "the reserve (A2) over all chips of the match", fraction=True),
+        ObservationField(
+            "deals_left", (1,), "deals to come after this one, over the match's number of deals", fraction=True
+        ),
+        ObservationField(
             "shown",
             (n - 1, 52),
             "concealed cards of the other seats turned up at a showdown, by card index",
@@ -67,7 +73,7 @@ def shows_cards(s: Any, seat: Any) -> Any:
 
 @inner
 def observe(s: Any, me: Any, out: Any, full: Any) -> None:
-    """Write what seat ``me`` has seen and done to ``out`` (zeros; the pieces in order); ``full`` stands for 1.0."""
+    """Write what seat ``me`` has seen and done to ``out`` (zeros; the fields in order); ``full`` stands for 1.0."""
     n = np.int64(s.num_players)  # as plain Python, int8 would overflow
     out[s.phase] = 1
     at: Any = 5
@@ -79,7 +85,7 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
     for seat in range(n):
         out[at + clockwise(me, seat, n)] = s.dealt_in[seat]
     at += n
-    mine = _place_of(s, me)
+    mine = order_index(s, me)
     if mine >= 0:
         for turn in range(s.hole_cards):
             out[at + s.deck[turn * s.num_in + mine]] = 1
@@ -105,15 +111,15 @@ def observe(s: Any, me: Any, out: Any, full: Any) -> None:
 @inner
 def _observe_auctions(s: Any, me: Any, out: Any, at: Any) -> Any:
     n, most = np.int64(s.num_players), np.int64(s.max_bid)
-    bids = at + s.num_auctions * n * _CARD
+    bids = at + s.num_auctions * n * CARD_ENTRIES
     for auction in range(min(s.auction + 1, s.num_auctions)):
         revealed = bids_are_in(s, auction)
         for seat in range(n):
             place = auction * n + clockwise(me, seat, n)
             card, bid = s.picks[auction, seat], s.bids[auction, seat]
             if card != NO_CARD:
-                out[at + place * _CARD + (card >> 2)] = 1
-                out[at + place * _CARD + 13 + (card & 3)] = 1
+                out[at + place * CARD_ENTRIES + (card >> 2)] = 1
+                out[at + place * CARD_ENTRIES + 13 + (card & 3)] = 1
             if bid and (revealed or seat == me):
                 out[bids + place * most + bid - 1] = 1
     return bids + s.num_auctions * n * most

@@ -26,14 +26,14 @@ def _deck_place_seen(s: Any, me: Any, place: Any) -> Any:
 
 
 @kernel
-def _mark_seen(s: Any, me: Any, seen: Any) -> None:
+def mark_seen(s: Any, me: Any, seen: Any) -> None:
     """Write for each place of the deck whether seat ``me`` has seen the card there."""
     for place in range(s.num_ranks * s.num_suits):
         seen[place] = _deck_place_seen(s, me, place)
 
 
 @inner
-def resample(s: Any, me: Any) -> None:
+def resample_from_infostate(s: Any, me: Any) -> None:
     """Draw anew, with ``s.rng``, what seat ``me`` cannot know: unseen cards, uniformly; others' pending choices."""
     size = s.num_ranks * s.num_suits
     seen: Any = 0  # a bit for each place of the deck

@@ -147,7 +147,7 @@ def _pay(s: Any, seat: Any, chips: Any) -> None:
 
 
 @inner
-def _place_of(s: Any, seat: Any) -> Any:
+def order_index(s: Any, seat: Any) -> Any:
     """A seat's place in ``order``, -1 if it was not dealt in."""
     found: Any = -1
     for place in range(s.num_in):  # no early end: a branch that cannot be foreseen costs more
@@ -158,7 +158,7 @@ def _place_of(s: Any, seat: Any) -> Any:
 @kernel
 def hole_set(s: Any, seat: Any) -> Any:
     """The concealed cards of a seat as a card set: dealt one at a time, clockwise from the dealer (A1)."""
-    cards, place = EMPTY, _place_of(s, seat)
+    cards, place = EMPTY, order_index(s, seat)
     if place >= 0:
         for turn in range(s.hole_cards):
             cards |= card_bit(s.deck[turn * s.num_in + place])

@@ -190,7 +190,7 @@ def action_names(settings: Settings) -> tuple[str, ...]:
     return _FIXED_NAMES + tuple(f"bid {bid}" for bid in range(1, settings.max_bid + 1))
 
 
-def max_deal_length(settings: Settings) -> int:
+def max_game_length(settings: Settings) -> int:
     """Most decisions in a deal: n bids and n - 1 picks an auction, the longest betting, n declarations."""
     n = settings.num_players
     betting = (n - 1) + 1 + (settings.max_raises + 1) * (n - 1)

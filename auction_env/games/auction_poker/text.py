@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.games.auction_poker.observation import _CARD, shows_cards
-from auction_env.games.auction_poker.resample import _mark_seen
+from auction_env.games.auction_poker.observation import CARD_ENTRIES, shows_cards
+from auction_env.games.auction_poker.resample import mark_seen
 from auction_env.games.auction_poker.rules import exposed_set, hole_set
 from auction_env.games.auction_poker.state import (
     BET,
@@ -73,7 +73,7 @@ def public_name(settings: Settings, action: int) -> str:
 def visible_deck(s: Any, seat: int) -> list[bool]:
     """For each place of the deck, whether a seat has seen the card there."""
     seen = np.zeros(int(s.num_ranks) * int(s.num_suits), np.bool_)
-    _mark_seen(s, seat, seen)
+    mark_seen(s, seat, seen)
     return seen.tolist()
 
 
@@ -258,4 +258,4 @@ def _narrate_odd_chips(after: Any) -> list[str]:
     return lines
 
 
-assert len(HIGH_CATEGORIES) == 9 and len(LOW_CATEGORIES) == 6 and len(RANKS + SUITS) == _CARD
+assert len(HIGH_CATEGORIES) == 9 and len(LOW_CATEGORIES) == 6 and len(RANKS + SUITS) == CARD_ENTRIES
