@@ -125,8 +125,9 @@ def measure(deals: int, search_deals: int, search_seconds: float) -> None:
     content: dict[str, Any] = {"deals": deals, "search_deals": search_deals, "matches": [], **provenance()}
     for game, all_seats in SEATS.items():
         for seats in all_seats:
-            content["matches"] += [_match(game, seats, "champion", "rules", deals)]
-            content["matches"] += [_match(game, seats, *pair, max(deals // 5, 2)) for pair in PAIRS]
+            some = deals if seats in SEARCH_SEATS[game] else max(deals // 5, 2)
+            content["matches"] += [_match(game, seats, "champion", "rules", some)]
+            content["matches"] += [_match(game, seats, *pair, max(deals // 10, 2)) for pair in PAIRS]
             _write(content)
     begun = time.perf_counter()
     for game, some_seats in SEARCH_SEATS.items():

@@ -25,8 +25,14 @@ class Stop(Exception):
 def set_color(choice: str) -> None:
     """Whether cards of red suits are red and seats to act bold: ``auto`` is on a terminal, unless NO_COLOR is set."""
     global _color
-    dull = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    dull = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb" or not _on_terminal()
     _color = choice == "always" or (choice == "auto" and not dull)
+
+
+def _on_terminal() -> bool:
+    """Whether standard output is a terminal; it may be closed, or nothing at all."""
+    stream = sys.stdout
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def columns() -> int:

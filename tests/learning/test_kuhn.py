@@ -6,14 +6,13 @@ import dataclasses
 from pathlib import Path
 
 import kuhn
-import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
 from auction_env.agents.learning.config import Config
-from auction_env.agents.learning.network import NetworkAgent
-from auction_env.agents.learning.selfplay import Trainer
+from auction_env.agents.learning.network_agent import MlpAgent
+from auction_env.agents.learning.trainer import Trainer
 
 from auction_env.engine.table import Table
 from auction_env.games import get_game
@@ -26,18 +25,23 @@ EQUILIBRIUM = {
 }
 CONFIG = Config(
     game="kuhn",
-    decisions=500_000,
-    tables=512,
-    steps=16,
-    hidden=[64, 64],
+    network="mlp",
+    total_timesteps=500_000,
+    num_envs=128,
+    n_steps=16,
+    net_arch=[64, 64],
     learning_rate=1e-3,
-    epochs=4,
-    minibatch=2048,
-    entropy=0.1,
+    learning_rate_end=0.0,
+    n_epochs=4,
+    batch_size=512,
+    ent_coef=0.1,
+    ent_coef_end=0.1,
+    gae_lambda=0.95,
     reward_scale=1.0,
-    opponents=[],
+    opponent_pool_prob=0.0,
+    eval_opponents=[],
+    select_by="",
     evaluate_every=1_000_000,
-    evaluate_deals=200,
     checkpoint_every=1_000_000,
     threads=1,
 )
@@ -74,28 +78,27 @@ def strategy_of(actor) -> dict[tuple[int, str], float]:
         for move in line:
             table.act("bp".index(move) ^ 1)
         observation = table.observe(table.to_act)[None]
-        agent = NetworkAgent(actor, len(observation[0]) - 3)
+        agent = MlpAgent(actor, len(observation[0]) - 3)
         found[card, line] = float(agent.probabilities(observation, table.mask(table.to_act)[None])[0, 1])
     return found
 
 
-def learned(folder: Path, seed: int, entropy: float, decisions: int) -> tuple[float, float]:
+def learned(folder: Path, seed: int, ent_coef: float, timesteps: int) -> tuple[float, float]:
     """Exploitability of the last and of the averaged weights after so many decisions."""
-    config = dataclasses.replace(CONFIG, seed=seed, entropy=entropy, decisions=decisions)
-    trainer = Trainer(config, folder, lambda _: None, game=kuhn)
+    changes = {"seed": seed, "ent_coef": ent_coef, "ent_coef_end": ent_coef, "total_timesteps": timesteps}
+    trainer = Trainer(dataclasses.replace(CONFIG, **changes), folder, lambda _: None, game=kuhn)
     trainer.run()
     return kuhn.exploitability(strategy_of(trainer.actor)), kuhn.exploitability(strategy_of(trainer.average))
 
 
-def test_self_play_comes_near_the_solution_and_without_entropy_it_does_not(tmp_path):
-    last, averaged = learned(tmp_path / "entropy", 0, 0.1, 500_000)
-    assert averaged < 0.2 and last < 0.2
-    assert min(learned(tmp_path / "none", 0, 0.0, 500_000)) > max(last, averaged) + 0.1
+def test_self_play_comes_nearer_the_solution_than_uniform_play(tmp_path):
+    _, averaged = learned(tmp_path, 0, 0.1, 250_000)
+    assert averaged < 0.2 < kuhn.exploitability(UNIFORM)
 
 
 @pytest.mark.slow
-def test_several_seeds_at_half_a_million_decisions(tmp_path):
-    with_entropy = [learned(tmp_path / f"a{seed}", seed, 0.1, 500_000) for seed in range(3)]
-    without = [learned(tmp_path / f"b{seed}", seed, 0.0, 500_000) for seed in range(3)]
-    assert np.max(with_entropy) < 0.2
-    assert np.mean(without) > np.mean(with_entropy) + 0.1
+def test_averaged_weights_come_near_the_solution_and_without_entropy_they_do_not(tmp_path):
+    with_entropy = [learned(tmp_path / f"a{seed}", seed, 0.1, 500_000)[1] for seed in range(2)]
+    without = [min(learned(tmp_path / f"b{seed}", seed, 0.0, 500_000)) for seed in range(2)]
+    assert max(with_entropy) <= 0.05, with_entropy
+    assert min(without) > 0.1, without

@@ -19,9 +19,9 @@ from auction_env.agents.learning.rollouts import AllSeatsVecEnv, SeatRolloutBuff
 from sb3_contrib import MaskablePPO
 
 from auction_env import agents
+from auction_env.engine.opponents import LEARNER
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
-from auction_env.interfaces.opponents import LEARNER
 
 
 def make_env(name: str = "auction_poker", seats: tuple[int, ...] = (3,), tables: int = 12, **named: Any):
