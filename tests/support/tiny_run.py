@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ TINY: dict[str, Any] = {
     "net_arch": [16],
     "embedding": 8,
     "batch_size": 64,
+    "warm_start": "",
+    "opponents": [],
     "snapshot_every": 1,
     "opponent_pool_prob": 0.5,
     "opponent_pool_size": 2,
@@ -35,7 +38,7 @@ def tiny(run: Path, **changes: Any) -> Config:
 
 def tiny_arguments(run: Path) -> list[str]:
     """The same as overrides on a command line."""
-    return [f"{key}={value}".replace("'", '"') for key, value in TINY.items()] + [f"run={run}"]
+    return [f"{key}={json.dumps(value)}" for key, value in TINY.items()] + [f"run={run}"]
 
 
 def quiet(_: str) -> None:
