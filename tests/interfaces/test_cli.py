@@ -88,7 +88,8 @@ def test_the_list_has_every_game_setting_agent_and_interface():
         game = get_game(name)
         assert f"{game.TITLE} ({name}), version {game.VERSION}" in result.stdout
         for field in dataclasses.fields(game.Settings):
-            assert f"{field.name}={cli.as_toml(field.default)}: " in result.stdout
+            default = "" if field.default is None else f"={cli.as_toml(field.default)}"
+            assert f"    {field.name}{default}: " in result.stdout
         for part in (f"{name}_v{game.VERSION}.env()", "parallel_env()", gymnasium_id(name), "SelfPlayVecEnv", "Batch("):
             assert part in result.stdout
     for name, meaning in agents.available().items():
@@ -339,7 +340,7 @@ def test_replay_shows_every_move_and_the_digest(game, record_file, capsys):
     for deal in record["deals"]:
         assert all(f"player_{actor}: {with_signs(name)}" in printed for actor, _, name in deal["actions"])
     assert f"--- Deal 1 of {len(record['deals'])}: player_" in out
-    assert out.endswith(f"The record ends here. Digest {record['digest']}.\n")
+    assert out.endswith(f"The record ends here. Its digest:\n{record['digest']}\n")
 
 
 def test_replay_steps(record_file, monkeypatch, capsys):
