@@ -250,7 +250,7 @@ def test_as_a_program_end_of_input_is_no_error():
         (["play", "--seed", "-1"], "seed is -1"),
         (["play", "--record", "/nowhere/at/all.json"], "there is no folder"),
         (["play", "--record", str(ROOT)], "is a folder, name a file in it"),
-        (["play", "--opponents", "montecarlo:rollouts=1,policy=none,random"], "there is no policy 'none'"),
+        (["play", "--opponents", "montecarlo:rollouts=1,policy=none,random"], "policy 'none' is not rules or random"),
         (["replay", "/nowhere.json"], "/nowhere.json cannot be read: No such file"),
     ],
 )
