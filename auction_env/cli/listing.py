@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import textwrap
+from typing import Any
 
 from auction_env.cli.arguments import as_toml
 from auction_env.cli.screen import columns, say
@@ -34,11 +35,12 @@ def _describe_game(game: Game) -> str:
     from auction_env import gymnasium_id
 
     module = f"{game.NAME}_v{game.VERSION}"
-    lines = [f"{game.TITLE} ({game.NAME}), version {game.VERSION}, at most {game.MAX_PLAYERS} players", "  Settings:"]
+    title = f"{game.TITLE} ({game.NAME}), version {game.VERSION}, at most {game.MAX_PLAYERS} players"
+    lines = [*textwrap.wrap(title, columns(), subsequent_indent="  "), "  Settings:"]
     for field in dataclasses.fields(game.Settings):
         meaning = field.metadata.get("meaning", "")
         lines += textwrap.wrap(
-            f"{field.name}={as_toml(field.default)}: {meaning}",
+            f"{_default(field)}: {meaning}",
             columns(),
             initial_indent="    ",
             subsequent_indent="      ",
@@ -54,3 +56,8 @@ def _describe_game(game: Game) -> str:
         ("one table", f'auction_env.Table("{game.NAME}")'),
     )
     return "\n".join([*lines, "  Interfaces:", *(f"    {name:20} {call}" for name, call in interfaces)])
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    """A setting and its default as they can be typed back; TOML has no word for a setting that is left out."""
+    return field.name if field.default is None else f"{field.name}={as_toml(field.default)}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.cli.arguments import parse_settings
 from auction_env.cli.menu import is_long, matching, menu, not_one
-from auction_env.cli.screen import Stop, ask, say, show_table
+from auction_env.cli.screen import Stop, ask, say, show_table, with_signs
 from auction_env.core.files import check_output
 from auction_env.engine.agent import Player
 from auction_env.engine.record import make_record, write_record
@@ -89,7 +89,7 @@ def _play_deal(table: Table, seat: int, players: Sequence[Player], words: Random
             action = choose_at(table, player, words.take([0]))
         net = table.act(action)
         for line in table.game.narrate(before[0], action, table.state):
-            say(f"  {line}")
+            say(f"  {with_signs(line)}")
         if net is not None:
             return net
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.cli.screen import Stop, ask, say, show_table
+from auction_env.cli.screen import Stop, ask, say, show_table, with_signs
 from auction_env.engine.record import make_record, read_record, replay
 from auction_env.engine.table import Table
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
             say(f"\n--- Deal {deals} of {len(table.deals)}: player_{after['dealer'][0]} deals ---")
         else:
             for line in _told(table, before[0], action, after[0], options.seat):
-                say(line)
+                say(with_signs(line))
         say()
         show_table(table.game.view(after[0], options.seat), options.seat)
         if not options.all:
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
             if answer == "q":
                 raise Stop
             options.all = answer == "a"
-    say(f"\nThe record ends here. Digest {make_record(table)['digest']}.")
+    say(f"\nThe record ends here. Its digest:\n{make_record(table)['digest']}")
     return 0
 
 

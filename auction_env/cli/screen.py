@@ -46,8 +46,7 @@ def with_signs(line: str) -> str:
 
 
 def say(line: str = "", *, wrap: bool = True) -> None:
-    """Print a line, folded to the terminal's width, its cards with suit signs."""
-    line = with_signs(line)
+    """Print a line, folded to the terminal's width."""
     if wrap:
         line = "\n".join(map(_folded, line.split("\n")))
     _put(line)
@@ -62,7 +61,7 @@ def _folded(line: str) -> str:
 
 def show_table(view: TableView, seat: int | None) -> None:
     """Print a table, no wider than the terminal."""
-    _put(text(view, seat, columns()))
+    _put(with_signs(text(view, seat, columns())))
 
 
 def _put(lines: str) -> None:

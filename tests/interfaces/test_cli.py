@@ -88,7 +88,8 @@ def test_the_list_has_every_game_setting_agent_and_interface():
         game = get_game(name)
         assert f"{game.TITLE} ({name}), version {game.VERSION}" in result.stdout
         for field in dataclasses.fields(game.Settings):
-            assert f"{field.name}={cli.as_toml(field.default)}: " in result.stdout
+            default = "" if field.default is None else f"={cli.as_toml(field.default)}"
+            assert f"    {field.name}{default}: " in result.stdout
         for part in (f"{name}_v{game.VERSION}.env()", "parallel_env()", gymnasium_id(name), "SelfPlayVecEnv", "Batch("):
             assert part in result.stdout
     for name, meaning in agents.available().items():
@@ -249,7 +250,7 @@ def test_as_a_program_end_of_input_is_no_error():
         (["play", "--seed", "-1"], "seed is -1"),
         (["play", "--record", "/nowhere/at/all.json"], "there is no folder"),
         (["play", "--record", str(ROOT)], "is a folder, name a file in it"),
-        (["play", "--opponents", "montecarlo:rollouts=1,policy=none,random"], "there is no policy 'none'"),
+        (["play", "--opponents", "montecarlo:rollouts=1,policy=none,random"], "policy 'none' is not rules or random"),
         (["replay", "/nowhere.json"], "/nowhere.json cannot be read: No such file"),
     ],
 )
@@ -339,7 +340,7 @@ def test_replay_shows_every_move_and_the_digest(game, record_file, capsys):
     for deal in record["deals"]:
         assert all(f"player_{actor}: {with_signs(name)}" in printed for actor, _, name in deal["actions"])
     assert f"--- Deal 1 of {len(record['deals'])}: player_" in out
-    assert out.endswith(f"The record ends here. Digest {record['digest']}.\n")
+    assert out.endswith(f"The record ends here. Its digest:\n{record['digest']}\n")
 
 
 def test_replay_steps(record_file, monkeypatch, capsys):

@@ -16,7 +16,7 @@ class Terminal:
     """Answers each question by the first wish that is an action now, or else the first action."""
 
     def __init__(self, monkeypatch, width: int, *wishes: str) -> None:
-        self.wishes, self.table = wishes, None
+        self.wishes, self.table, self.typed = wishes, None, []
         terminal = self
 
         class Watched(Table):
@@ -30,7 +30,8 @@ class Terminal:
 
     def __call__(self, prompt=""):
         names = [self.table.action_names[action] for action in sorted(self.table.legal())]
-        return next((wish for wish in self.wishes if wish in names), names[0])
+        self.typed.append(next((wish for wish in self.wishes if wish in names), names[0]))
+        return self.typed[-1]
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -100,9 +101,10 @@ def test_few_actions_stay_a_numbered_menu():
 
 
 def test_cards_have_one_form_in_all_that_is_printed(game, monkeypatch, capsys):
-    Terminal(monkeypatch, 80)
+    terminal = Terminal(monkeypatch, 80)
     cli.main(["play", game.NAME, "--seed", "3"])
-    out = capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    out = "\n".join(line for line in printed if line not in terminal.typed)
     assert "♠" in out and not re.findall(r"(?<![\w-])[2-9TJQKA][cdhs](?!\w)", out)
 
 
@@ -127,3 +129,8 @@ def test_no_color_is_obeyed_on_a_terminal(monkeypatch):
         screen.set_color("auto")
         assert screen._color is colored
     screen.set_color("never")
+
+
+def test_words_that_look_like_cards_stay_words_where_no_cards_are_told(capsys):
+    assert cli.main(["list"]) == 0
+    assert "As strong as" in " ".join(capsys.readouterr().out.split())
