@@ -35,10 +35,6 @@ def resume_run(folder: Path, overrides: Sequence[str], say: Callable[[str], None
     Raises:
         ConfigError, AgentError: there is no run to go on with, or an override is not one of these.
     """
-    for override in overrides:
-        key = override.partition("=")[0]
-        if key not in CHANGEABLE:
-            raise ConfigError(f"{key} cannot change when a run is resumed: only {', '.join(sorted(CHANGEABLE))} can")
     try:
         stored = json.loads((folder / RUN).read_text(encoding="utf-8"))
         values = dict(stored["config"])
@@ -46,7 +42,13 @@ def resume_run(folder: Path, overrides: Sequence[str], say: Callable[[str], None
         raise ConfigError(f"{folder} holds no run to resume ({error})") from error
     if not (folder / CHECKPOINT).exists():
         raise ConfigError(f"{folder} holds a run that came to no checkpoint: start it again with its config")
-    config = make_config({**values, "run": str(folder)}, overrides)
+    own = make_config({**values, "run": str(folder)})
+    config = make_config(dataclasses.asdict(own), overrides)
+    for field in dataclasses.fields(Config):
+        if field.name not in CHANGEABLE and getattr(config, field.name) != getattr(own, field.name):
+            raise ConfigError(
+                f"{field.name} cannot change when a run is resumed: only {', '.join(sorted(CHANGEABLE))} can"
+            )
     trainer = Trainer(config, folder, say)
     trainer.restore()
     write_json(folder / RUN, {**stored, "config": dataclasses.asdict(config), "resumed": provenance()})
