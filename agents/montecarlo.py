@@ -276,7 +276,7 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
             options["policy"] = text
         else:
             raise AgentError(
-                f"agent 'montecarlo' has no option {part!r}: the options are rollouts, ms, policy, temperature, and "
+                f"agent 'montecarlo' has no option {name!r}: the options are rollouts, ms, policy, temperature, and "
                 "beliefs=0 or 1"
             )
     if "rollouts" in options and "milliseconds" in options:

@@ -184,7 +184,7 @@ def _long_run(axis: Axes, batch: Mapping[str, Any], aec: Mapping[str, Any], titl
 
 # --- training --------------------------------------------------------------------------------------------------------
 
-_COLOURS = ("#0b6e4f", "#5aa786", "#9ccbb5", "#cfe6db", "#c46210", "#e0a169", "#bdbdbd")
+_COLOURS = ("#0b6e4f", "#5aa786", "#9ccbb5", "#cfe6db", "#c46210", "#e0a169", "#bdbdbd", "tab:cyan", "tab:olive")
 
 
 def draw_training(row: Mapping[str, Any], path: Path) -> None:
@@ -196,7 +196,7 @@ def draw_training(row: Mapping[str, Any], path: Path) -> None:
     axis = figure.subplots()
     for place, name in enumerate(names):
         left = 0.0
-        for part, colour in zip((*IN_VECENV, LEARNER, UPDATES, REST), _COLOURS, strict=True):
+        for part, colour in zip((*IN_VECENV, LEARNER, UPDATES, REST), _COLOURS, strict=False):
             share = row["shares"][name].get(part, 0.0)
             axis.barh(place, share, left=left, color=colour, height=0.6, label=part if place == 0 else None)
             if share > 0.03:

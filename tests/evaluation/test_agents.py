@@ -377,7 +377,7 @@ def test_mix_nests_and_mixes_agents_that_are_asked_in_different_ways(game):
         ("montecarlo:rollouts=0", "at least 1"),
         ("montecarlo:rollouts=many", "rollouts is 'many'"),
         ("montecarlo:depth=3", "no option 'depth'"),
-        ("montecarlo:policy=ppo", "there is no policy 'ppo'"),
+        ("montecarlo:policy=ppo", "policy 'ppo' is not rules or random, nor an agent"),
         ("montecarlo:ms=5,rollouts=5", "not both"),
     ],
 )
