@@ -60,7 +60,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_children_end_with_their_parent_however_it_ends(tmp_path, number):
     (tmp_path / "script.py").write_text(CHILD)
-    with subprocess.Popen([sys.executable, tmp_path / "script.py"], stdout=subprocess.PIPE, text=True) as parent:
+    line = [sys.executable, tmp_path / "script.py"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, preexec_fn=_hear_hangups) as parent:
         children = [int(parent.stdout.readline()) for _ in range(2)]
         parent.send_signal(number)
         parent.wait(60)
@@ -68,6 +69,11 @@ def test_children_end_with_their_parent_however_it_ends(tmp_path, number):
         while any(_runs(child) for child in children) and time.monotonic() < until:
             time.sleep(0.05)
         assert not any(_runs(child) for child in children)
+
+
+def _hear_hangups() -> None:
+    """What runs under nohup passes on that hang-ups are ignored."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _runs(pid: int) -> bool:

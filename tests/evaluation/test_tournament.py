@@ -262,7 +262,7 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
         (("random", "random", "--json", str(tmp_path / "no" / "file")), "there is no folder"),
         (("random", "random", "--json", str(tmp_path)), "is a folder, name a file in it"),
         (("random", "random", "--report", str(tmp_path)), "is a folder, name a file in it"),
-        (("compare", str(deep), str(deep)), "deep.json is not JSON"),
+        (("compare", str(deep), str(deep)), "deep.json is not read: it is nested"),
         ((f"ppo:{damaged}", "random"), "run.json is no account of a run"),
         (
             ("random", "random", "--deals", "1", "--workers", "1", "--checkpoint-dir", str(deep / "x")),
