@@ -44,8 +44,9 @@ def test_workers_beyond_the_cores_are_cut_and_it_is_said(monkeypatch):
 
 
 CHILD = """
-import multiprocessing, os, sys, time
+import multiprocessing, os, signal, sys, time
 from auction_env.core.processes import end_with_parent
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it would be ignored
 def work():
     end_with_parent()
     print(os.getpid(), flush=True)
@@ -61,7 +62,7 @@ if __name__ == "__main__":
 def test_children_end_with_their_parent_however_it_ends(tmp_path, number):
     (tmp_path / "script.py").write_text(CHILD)
     line = [sys.executable, tmp_path / "script.py"]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, preexec_fn=_hear_hangups) as parent:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as parent:
         children = [int(parent.stdout.readline()) for _ in range(2)]
         parent.send_signal(number)
         parent.wait(60)
@@ -69,11 +70,6 @@ def test_children_end_with_their_parent_however_it_ends(tmp_path, number):
         while any(_runs(child) for child in children) and time.monotonic() < until:
             time.sleep(0.05)
         assert not any(_runs(child) for child in children)
-
-
-def _hear_hangups() -> None:
-    """What runs under nohup passes on that hang-ups are ignored."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def _runs(pid: int) -> bool:
