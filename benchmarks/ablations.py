@@ -90,7 +90,9 @@ def _run(variant: str, seed: int, deals: int) -> dict[str, Any]:
 
 
 def _write(runs: list[dict[str, Any]]) -> None:
-    from auction_env.agents.learning.checkpoint import provenance, write_json
+    from auction_env.agents.learning.checkpoint import provenance
+
+    from auction_env.core.files import write_json
 
     write_json(RESULTS, {"command": "python -m benchmarks.ablations", "short": SHORT, "runs": runs, **provenance()})
     page = PAGE.read_text(encoding="utf-8")

@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="of the numbers of deals (default: %(default)s)")
     options = parser.parse_args(arguments)
 
-    from auction_env.agents.learning.checkpoint import write_json
+    from auction_env.core.files import write_json
 
     report = {
         "command": "python -m benchmarks.agents",

@@ -32,8 +32,10 @@ def main() -> int:
     from auction_env.agents.learning import share_cores
 
     share_cores()
-    from auction_env.agents.learning.checkpoint import provenance, write_json
+    from auction_env.agents.learning.checkpoint import provenance
     from auction_env.agents.learning.config import load_config
+
+    from auction_env.core.files import write_json
 
     runs = []
     for seed in range(options.seeds):

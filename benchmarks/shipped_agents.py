@@ -166,7 +166,7 @@ def _match(name: str, seats: int, first: str, other: str, deals: int) -> dict[st
 
 
 def _write(content: dict[str, Any]) -> None:
-    from auction_env.agents.learning.checkpoint import write_json
+    from auction_env.core.files import write_json
 
     write_json(RESULTS, content)
     page = PAGE.read_text(encoding="utf-8")

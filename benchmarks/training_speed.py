@@ -22,10 +22,12 @@ def main(arguments: list[str]) -> int:
     from auction_env.agents.learning import share_cores
 
     share_cores()
-    from auction_env.agents.learning.checkpoint import provenance, write_json
+    from auction_env.agents.learning.checkpoint import provenance
     from auction_env.agents.learning.config import load_config
     from auction_env.agents.learning.trainer import Trainer
     from stable_baselines3.common.logger import configure
+
+    from auction_env.core.files import write_json
 
     config = load_config(arguments[0] if arguments else ROOT / "configs" / "auction_poker.toml", arguments[1:])
     trainer = Trainer(config, Path(tempfile.mkdtemp()))

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import json
-import os
-import platform
-import subprocess
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +20,7 @@ from auction_env.agents.learning.evaluation import read_points
 from auction_env.agents.learning.imitation import Imitated
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
 
-from auction_env.core.files import write_file
+from auction_env.core.provenance import provenance as core_provenance
 
 if TYPE_CHECKING:
     from auction_env.agents.learning.trainer import Trainer
@@ -73,7 +67,6 @@ def save(trainer: Trainer, seconds: float) -> None:
         "named_chances": [agent.random_state() for agent in _others(trainer)],
         "random": {
             "numpy_position": int(numpy_state["state"]["pos"]),  # type: ignore[index,call-overload]
-            "trainer": trainer.rng.bit_generator.state,
             "seating": trainer.env.rng.bit_generator.state,
         },
     }
@@ -150,7 +143,6 @@ def _restore_chance(trainer: Trainer, tensors: Mapping[str, torch.Tensor], heade
     torch.set_rng_state(tensors["random.torch"])
     key = tensors["random.numpy"].numpy().astype(np.uint32)
     np.random.set_state(("MT19937", key, states["numpy_position"], 0, 0.0))
-    trainer.rng.bit_generator.state = states["trainer"]
     trainer.env.rng.bit_generator.state = states["seating"]
 
 
@@ -188,37 +180,6 @@ def _part(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.T
 # --- where a result came from -----------------------------------------------------------------------------------------
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON beside, then rename into place; folders that are missing are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps(content, indent=1) + "\n")
-
-
 def provenance() -> dict[str, Any]:
-    """Versions and git revision that a result depends on; None for the revision outside a checkout of this project."""
-    return {
-        "auction_env": _version("auction_env"),
-        "python": platform.python_version(),
-        "versions": {name: _version(name) for name in _PACKAGES},
-        "git": _git("rev-parse", "HEAD"),
-        "git_clean": _git("status", "--porcelain") == "",
-        "cores": os.cpu_count(),
-    }
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _git(*arguments: str) -> str | None:
-    folder = Path(__file__).parent
-    if "site-packages" in folder.parts:
-        return None
-    try:
-        run = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return run.stdout.strip()
+    """See ``core.provenance``: with the versions of the packages that learning depends on."""
+    return core_provenance(_PACKAGES)

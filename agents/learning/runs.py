@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from auction_env.agents.learning.checkpoint import CHECKPOINT, provenance, write_json
+from auction_env.agents.learning.checkpoint import CHECKPOINT, provenance
 from auction_env.agents.learning.config import Config, ConfigError, make_config
 from auction_env.agents.learning.trainer import Trainer
+
+from auction_env.core.files import write_json
 
 RUN = "run.json"
 # Keys that a resumed run may change: how long it goes on and how it is watched. All else is the run's own.

@@ -7,7 +7,6 @@ header, the names, types and shapes in it. Only then are tensors read, and every
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from auction_env.agents.base import AgentError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
+from auction_env.core.files import writing
 from auction_env.core.limits import LimitError, check_file, parse_json, reason, shorten
 
 MAX_FILE_BYTES = 256 << 20
@@ -40,16 +40,10 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], header: Mappin
         _check_finite(path, name, tensor)
     text = _header_text(path, header)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        mode = _mode_of_new(beside)
+    with writing(path) as beside:
         save_file(
             {name: value.detach().contiguous().clone() for name, value in tensors.items()}, beside, {"json": text}
         )
-        os.chmod(beside, mode)  # the library makes files that only their owner can read
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _header_text(path: Path, header: Mapping[str, Any]) -> str:
@@ -61,15 +55,6 @@ def _header_text(path: Path, header: Mapping[str, Any]) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise AgentError(f"{path}: the header cannot be written: {reason(error)}") from error
     return text
-
-
-def _mode_of_new(path: Path) -> int:
-    """Make an empty file; the mode that the umask left it."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
-    try:
-        return os.fstat(descriptor).st_mode & 0o777
-    finally:
-        os.close(descriptor)
 
 
 def load_tensors(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import torch
 from auction_env.agents.base import Agent
 from auction_env.agents.learning import checkpoint
@@ -28,12 +26,13 @@ from stable_baselines3.common.logger import configure
 from torch import nn
 
 from auction_env import agents
+from auction_env.core.files import write_json
+from auction_env.core.processes import thread_limit
 from auction_env.evaluation.match import MatchResult, plain_settings
 
 MODEL, LAST, AVERAGED, WARM = "model.safetensors", "last.safetensors", "averaged.safetensors", "imitation.safetensors"
 EVALUATION = "evaluation.json"
 TEMPERATURES = (1.0, 0.7, 0.5, 0.3)  # tried for the kept weights
-_POOL, _NETWORK = 0x9001, 0x4E7  # streams of the seed
 
 
 class Trainer:
@@ -58,7 +57,7 @@ class Trainer:
         self.config, self.folder, self.say, self.rival = config, folder, say, rival
         self.game, self.settings = config.resolve(game)
         self.all_settings = config.tables(self.game, self.settings)
-        torch.set_num_threads(config.threads or usable_cores())
+        torch.set_num_threads(config.threads or thread_limit())
         self.env = AllSeatsVecEnv(
             self.game,
             self.all_settings,
@@ -78,7 +77,6 @@ class Trainer:
         self.pool = OpponentPool(config.opponent_pool_size, named, config.opponents_prob, config.prioritized)
         self.evaluator = Evaluator(self)
         self.best, self.best_score = copy.deepcopy(self.actor), -math.inf
-        self.rng = np.random.default_rng([config.seed, _POOL])
         self.iteration, self.seconds = 0, 0.0
         self.curve: list[Point] = []
         self.imitated: Imitated | None = None
@@ -233,7 +231,7 @@ class Trainer:
         """Matches of the kept model against each of ``eval_opponents``, on decks that training never saw."""
         results = self.evaluator.final(self.folder / MODEL, self.config.final_deals)
         content = {name: result.summary() for name, result in results.items()}
-        checkpoint.write_json(self.folder / EVALUATION, content)
+        write_json(self.folder / EVALUATION, content)
         return results
 
     def save(self, seconds: float) -> None:
@@ -245,11 +243,4 @@ class Trainer:
         checkpoint.restore(self)
 
 
-def usable_cores() -> int:
-    """Cores that this process may use, or what OMP_NUM_THREADS says if that is fewer."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(told)) if told.isdigit() and int(told) > 0 else cores
-
-
-__all__ = ["Stopped", "Trainer", "usable_cores"]
+__all__ = ["Stopped", "Trainer"]
