@@ -126,6 +126,7 @@ class Game(Protocol):
 
     # A game may define ``retrace(row, target, act)`` and ``settled(row)``: they let ``engine.validation`` play a deal
     # again from its state, so that states that come from elsewhere are checked in full.
+    # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside.
 
     def __hash__(self) -> int:  # modules are hashable
         ...

@@ -1,5 +1,6 @@
 """Auction Flop Poker. The rules, ruling by ruling (B1 to B10): ``RULES.md`` beside this."""
 
+from auction_env.games.auction_flop.chance import draw_choices, num_draws, settle_draw
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observation_fields, observe
 from auction_env.games.auction_flop.resample import resample_from_infostate
@@ -105,6 +106,7 @@ __all__ = [
     "deal",
     "deck_set",
     "discard_set",
+    "draw_choices",
     "eligibility",
     "feature_layout",
     "features",
@@ -118,6 +120,7 @@ __all__ = [
     "new_match",
     "new_state",
     "next_deal",
+    "num_draws",
     "observation_fields",
     "observe",
     "own_hand",
@@ -126,6 +129,7 @@ __all__ = [
     "public_name",
     "resample_from_infostate",
     "retrace",
+    "settle_draw",
     "settled",
     "view",
     "visible_deck",

@@ -363,18 +363,26 @@ def _turn_up(s: Any) -> None:
     if s.stock_size - s.stock_at < s.flop_size:
         _reshuffle(s)
     flop = s.num_flops
-    for place in range(s.flop_size):
-        card = s.stock[s.stock_at + place]
-        slot = place
-        while slot > 0 and s.flops[flop, slot - 1] < card:
-            s.flops[flop, slot] = s.flops[flop, slot - 1]
-            slot -= 1
-        s.flops[flop, slot] = card
     s.stock_at += s.flop_size
     s.buyer[flop] = -1
     s.kept[flop] = 0
     s.cost[flop] = 0
     s.num_flops += 1
+    sort_flop(s)
+
+
+@inner
+def sort_flop(s: Any) -> None:
+    """Write the last flop, sorted: the cards of the stock that were turned up last."""
+    flop = s.num_flops - 1
+    first = s.stock_at - s.flop_size
+    for place in range(s.flop_size):
+        card = s.stock[first + place]
+        slot = place
+        while slot > 0 and s.flops[flop, slot - 1] < card:
+            s.flops[flop, slot] = s.flops[flop, slot - 1]
+            slot -= 1
+        s.flops[flop, slot] = card
 
 
 @inner

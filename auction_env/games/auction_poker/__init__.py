@@ -1,5 +1,6 @@
 """Auction Poker, seven-card high-low. The rules, ruling by ruling (A1 to A15): ``RULES.md`` beside this."""
 
+from auction_env.games.auction_poker.chance import draw_choices, num_draws, settle_draw
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
 from auction_env.games.auction_poker.resample import resample_from_infostate
@@ -129,6 +130,7 @@ __all__ = [
     "bids_are_in",
     "deal",
     "deal_again",
+    "draw_choices",
     "eligibility",
     "exposed_set",
     "feature_layout",
@@ -141,6 +143,7 @@ __all__ = [
     "new_match",
     "new_state",
     "next_deal",
+    "num_draws",
     "observation_fields",
     "observe",
     "own_hand",
@@ -148,6 +151,7 @@ __all__ = [
     "public_name",
     "resample_from_infostate",
     "retrace",
+    "settle_draw",
     "settled",
     "shows_cards",
     "view",
