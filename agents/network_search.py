@@ -91,7 +91,7 @@ class NetworkSearchAgent(StateAgent):
         worlds = max(self.rollouts // choices, 1)
         logs, gains, begun = np.zeros((number, 0)), np.zeros((number, 0, choices)), time.perf_counter()
         while True:
-            log, gain = self._try(states, options, alive, worlds)
+            log, gain = self.try_actions(states, options, alive, worlds)
             logs, gains = np.concatenate([logs, log], axis=1), np.concatenate([gains, gain], axis=1)
             limit = self.milliseconds
             if limit is None or time.perf_counter() - begun >= limit * 1e-3 * number:
@@ -104,17 +104,31 @@ class NetworkSearchAgent(StateAgent):
         value = np.where(alive, means - CAUTION * np.sqrt(spread), -np.inf)
         return options[np.arange(number), value.argmax(axis=1)]
 
-    def _try(
+    def try_actions(
         self, states: np.ndarray, options: np.ndarray, alive: np.ndarray, worlds: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Logs of weights float64[B, worlds] and payoffs float64[B, worlds, options] of some worlds of each row."""
+        """Play actions to the end of the deal.
+
+        Args:
+            states: rows of the game's STATE, shape (B,).
+            options: int64[B, K], actions of the seat to act at each.
+            alive: bool[B, K], which of them to try.
+            worlds: that the seat can imagine, drawn for each row; 0: the table as it stands.
+
+        Returns:
+            logs of the worlds' weights float64[B, W], and payoffs float64[B, W, K] in chips; W is 1 for no worlds.
+        """
         number, choices = options.shape
-        seats = np.repeat(states["to_act"].astype(np.int64), worlds)
-        words = self.rng.integers(0, 2**64, number * worlds, np.uint64)
-        drawn = resample_from_infostate(self.game, np.repeat(states, worlds), seats, words)
-        logs = np.zeros(len(drawn))
-        if self.beliefs:
-            drawn, logs = self._replay(drawn, seats)
+        seats = states["to_act"].astype(np.int64)
+        drawn, logs = states, np.zeros(number)
+        if worlds:
+            seats = np.repeat(seats, worlds)
+            words = self.rng.integers(0, 2**64, number * worlds, np.uint64)
+            drawn = resample_from_infostate(self.game, np.repeat(states, worlds), seats, words)
+            logs = np.zeros(len(drawn))
+            if self.beliefs:
+                drawn, logs = self._replay(drawn, seats)
+        worlds = max(worlds, 1)
         trials = np.repeat(drawn, choices)
         forced = np.repeat(options, worlds, axis=0).ravel()
         wanted = np.repeat(alive, worlds, axis=0).ravel()

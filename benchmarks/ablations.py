@@ -41,6 +41,9 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "entropy bonus 0": ("ent_coef=0.0", "ent_coef_end=0.0"),
     "entropy bonus 0.05": ("ent_coef=0.05",),
     "lambda 0.95": ("gae_lambda=0.95",),
+    "critic that sees all cards": ("oracle_critic=true",),
+    "counterfactual actions, 1,024 an iteration": ("label_decisions=1024",),
+    "search labels, 256 x 4 worlds an iteration": ("label_decisions=256", "label_worlds=4"),
 }
 T_95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}  # Student's t, two-sided, by degrees of freedom
 

@@ -3,17 +3,19 @@
 The trainer is sb3-contrib's ``MaskablePPO``: its rollouts, buffers, schedules and logs. ``NetworkPolicy`` plugs an
 actor and a critic of ``networks`` into it, which is all that ``MaskablePPO`` itself needs. ``SelfPlayPPO`` adds to
 its loss what the config asks for: a pull towards a slowly moving copy of the policy (a *magnet*: Sokota et al. 2023,
-arXiv 2206.05825).
+arXiv 2206.05825), and the gain on decisions labelled by playouts.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import torch
+from auction_env.agents.learning.labels import Labels, label_gain
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
@@ -76,10 +78,14 @@ class SelfPlayPPO(MaskablePPO):
     Args:
         kl_coef: weight of the divergence KL(policy || magnet), 0: none.
         magnet_rate: fraction by which the magnet moves towards the policy in an iteration.
+        label_coef: weight of the gain on ``labels``, which somebody sets before an update.
     """
 
-    def __init__(self, *args: Any, kl_coef: float = 0.0, magnet_rate: float = 0.05, **kwargs: Any) -> None:
-        self.kl_coef, self.magnet_rate = kl_coef, magnet_rate
+    def __init__(
+        self, *args: Any, kl_coef: float = 0.0, magnet_rate: float = 0.05, label_coef: float = 1.0, **kwargs: Any
+    ) -> None:
+        self.kl_coef, self.magnet_rate, self.label_coef = kl_coef, magnet_rate, label_coef
+        self.labels: Labels | None = None
         super().__init__(*args, **kwargs)
         self.magnet: nn.Module | None = None
         self.start_magnet()
@@ -97,14 +103,17 @@ class SelfPlayPPO(MaskablePPO):
         mean, deviation = float(known.mean()), float(known.std()) + 1e-8
         clip_range = self.clip_range(self._current_progress_remaining)
         losses: list[list[float]] = []
+        steps = max(int(buffer.known.sum()) // self.batch_size, 1)
+        labels = self.labels.split(steps) if self.labels is not None else []
         for _ in range(self.n_epochs):
-            for batch in buffer.get(self.batch_size):
-                losses.append(self._step(batch, mean, deviation, clip_range))
+            for batch, some in zip_longest(buffer.get(self.batch_size), labels):
+                if batch is not None:
+                    losses.append(self._step(batch, some, mean, deviation, clip_range))
         self._n_updates += self.n_epochs
         self._move_magnet()
         self._record(np.mean(losses, 0) if losses else np.full(6, np.nan), clip_range)
 
-    def _step(self, batch: Any, mean: float, deviation: float, clip_range: float) -> list[float]:
+    def _step(self, batch: Any, labels: Labels | None, mean: float, deviation: float, clip_range: float) -> list[float]:
         """One gradient step; the numbers to log."""
         policy, illegal = self.policy, batch.action_masks == 0
         logs = masked_log_softmax(policy.actor(batch.observations), illegal)
@@ -123,6 +132,8 @@ class SelfPlayPPO(MaskablePPO):
                 pull = masked_log_softmax(self.magnet(batch.observations), illegal)
             divergence = (probabilities * (logs - pull)).sum(1).mean()
             loss = loss + self.kl_coef * divergence
+        if labels is not None and len(labels.rows) > 1:
+            loss = loss - self.label_coef * label_gain(policy.actor(labels.rows), labels)
         policy.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(policy.actor.parameters(), self.max_grad_norm)

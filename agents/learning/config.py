@@ -58,8 +58,12 @@ class Config:
     vf_coef: float = _key(0.5, "weight of the value loss", 0, 100)
     max_grad_norm: float = _key(0.5, "gradient norm is clipped to this", 0, 1e6)
     reward_scale: float = _key(0.1, "rewards are chips times this", 1e-9, 1e9)
+    oracle_critic: bool = _key(False, "the critic sees all cards, in training only; network 'cards'")
     kl_coef: float = _key(0.0, "weight of the pull towards a slowly moving copy of the policy, the magnet", 0, 100)
     magnet_rate: float = _key(0.05, "fraction by which the magnet follows in an iteration", 0, 1)
+    label_decisions: int = _key(0, "decisions of each iteration whose likely actions are all played out", 0, 1 << 20)
+    label_worlds: int = _key(0, "in so many worlds that the seat can imagine; 0: at the table as it stands", 0, 1 << 12)
+    label_coef: float = _key(1.0, "weight of what is learned from them", 0, 100)
     # a warm start
     warm_start: str = _key("", "agent that is imitated first, such as 'rules'; '': none")
     warm_start_timesteps: int = _key(600_000, "decisions of that agent to learn from", 1, 10**12)
@@ -96,6 +100,9 @@ class Config:
                 f"batch_size is {self.batch_size}, more than the {self.n_steps * self.num_envs} decisions of an "
                 "iteration (num_envs x n_steps): lower it, or raise one of them"
             )
+        for name in ("oracle_critic", "label_decisions"):
+            if getattr(self, name) and self.network != "cards":
+                raise ConfigError(f'{name} is {getattr(self, name)!r}: it needs network = "cards"')
         if self.select_by and self.select_by not in self.eval_opponents:
             raise ConfigError(
                 f"select_by is {self.select_by!r}: it must be one of eval_opponents, {self.eval_opponents}"

@@ -65,16 +65,25 @@ class CardNetwork(nn.Module):
         num_actions: of the game; 0 makes a critic, which gives one number a row.
         net_arch: sizes of the hidden layers of the trunk.
         embedding: size of the encodings of seats and options.
+        oracle: of a critic: entries after the row, for each other seat, that say what it sees of itself. A network
+            without them leaves what comes after the row alone.
     """
 
     def __init__(
-        self, layout: FeatureLayout, num_others: int, num_actions: int, net_arch: Sequence[int], embedding: int
+        self,
+        layout: FeatureLayout,
+        num_others: int,
+        num_actions: int,
+        net_arch: Sequence[int],
+        embedding: int,
+        oracle: int = 0,
     ) -> None:
         super().__init__()
+        self.oracle = oracle
         own, other, option = layout.sizes
         self.sizes, self.num_others, self.max_options = (own, other, option), num_others, layout.max_options
         self.num_actions = num_actions
-        self.seat_encoder = _linear(other, embedding, math.sqrt(2))
+        self.seat_encoder = _linear(other + oracle, embedding, math.sqrt(2))
         self.option_encoder = _linear(option, embedding, math.sqrt(2))
         sizes = [own + 4 * embedding, *net_arch]
         self.trunk = nn.ModuleList(_linear(a, b, math.sqrt(2)) for a, b in pairwise(sizes))
@@ -101,8 +110,11 @@ class CardNetwork(nn.Module):
 
     def _split(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         own, other, option = self.sizes
-        parts = rows.split([own, self.num_others * other, self.max_options * option, self.max_options], 1)
+        sizes = [own, self.num_others * other, self.max_options * option, self.max_options]
+        parts = rows.split([*sizes, rows.shape[1] - sum(sizes)], 1)
         others = parts[1].view(-1, self.num_others, other)
+        if self.oracle:
+            others = torch.cat([others, parts[4].view(-1, self.num_others, self.oracle)], 2)
         return parts[0], others, parts[2].view(-1, self.max_options, option), parts[3]
 
     def _pool_options(self, options: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -149,15 +161,29 @@ def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
     return layer
 
 
-def build_network(shape: Shape, layout: FeatureLayout | None, num_others: int, critic: bool = False) -> nn.Module:
-    """The network of a shape, its weights drawn by torch's generator; ``critic``: one number a row, not logits."""
+def build_network(
+    shape: Shape, layout: FeatureLayout | None, num_others: int, critic: bool = False, oracle: bool = False
+) -> nn.Module:
+    """The network of a shape, its weights drawn by torch's generator.
+
+    Args:
+        shape: its sizes.
+        layout: of the features, for "cards".
+        num_others: other seats that a row has room for.
+        critic: one number a row, not logits.
+        oracle: the critic reads what the other seats see too, for "cards".
+
+    Raises:
+        ValueError: "cards" without features.
+    """
     if shape.kind == "mlp":
         return MlpNetwork(
             shape.inputs, shape.net_arch, 1 if critic else shape.num_actions, 1.0 if critic else SCORE_GAIN
         )
     if layout is None:
         raise ValueError('this game has no features: use network = "mlp"')
-    return CardNetwork(layout, num_others, 0 if critic else shape.num_actions, shape.net_arch, shape.embedding)
+    hidden = layout.sizes[0] if critic and oracle else 0
+    return CardNetwork(layout, num_others, 0 if critic else shape.num_actions, shape.net_arch, shape.embedding, hidden)
 
 
 def tensor_shapes(shape: Shape, layout: FeatureLayout | None) -> dict[str, tuple[int, ...]]:

@@ -35,6 +35,9 @@ class TrainerCallback(BaseCallback):
         else:
             self.trainer.before_iteration()
 
+    def _on_rollout_end(self) -> None:
+        self.trainer.before_update()
+
     def _on_step(self) -> bool:
         return not self.stopping
 

@@ -30,20 +30,27 @@ SEATING = 0x5EA7  # stream of the seed
 class Tables:
     """Tables of one number of seats: the part of the environment that one ``Batch`` plays."""
 
-    def __init__(self, game: Game, settings: Any, num_tables: int, first: int, rows: FeatureRows | None) -> None:
+    def __init__(
+        self, game: Game, settings: Any, num_tables: int, first: int, rows: FeatureRows | None, oracle: bool
+    ) -> None:
         self.settings, self.num_seats = settings, settings.num_players
         self.batch = Batch(game, settings, num_tables, size=decision_size(game, settings), threads=1)
         self.control = np.full((num_tables, self.num_seats), LEARNER, np.int32)
         self.slice = slice(first, first + num_tables)  # of the environment's rows
         self.actions = np.zeros(num_tables, np.int64)
-        self._rows = rows
+        self._rows, self._oracle = rows, oracle
 
     def write(self, out: np.ndarray) -> None:
         """What the seats to act see, as the network reads it: float32[num_tables, inputs]."""
         if self._rows is None:
             out[:] = self.batch.out.observations
-        else:
-            self._rows.write(self.batch.states, self.batch.all_rows, out)
+            return
+        self._rows.write(self.batch.states, self.batch.all_rows, out[:, : self._rows.size])
+        if self._oracle:
+            own = self._rows.layout.sizes[0]
+            hidden = np.empty((len(out), self._rows.num_others, own), np.float32)
+            self._rows.write_oracle(self.batch.states, self.batch.all_rows, hidden)
+            out[:, self._rows.size :] = hidden.reshape(len(out), -1)
 
 
 class AllSeatsVecEnv(VecEnv):
@@ -64,6 +71,7 @@ class AllSeatsVecEnv(VecEnv):
         network: what observations hold: "cards", features; "mlp", the flat observation, for one number of seats.
         seed: of the tables (table i: seed + i) and of the seating.
         reward_scale: results are chips times this.
+        oracle: with "cards": observations go on with what each other seat sees of itself, for a critic.
 
     Raises:
         ValueError: ``network`` does not fit the game or the settings.
@@ -78,6 +86,7 @@ class AllSeatsVecEnv(VecEnv):
         network: str = "cards",
         seed: int = 0,
         reward_scale: float = 1.0,
+        oracle: bool = False,
     ) -> None:
         if network == "mlp" and len(settings) > 1:
             raise ValueError('network "mlp" plays one number of seats: use network "cards" for several')
@@ -86,10 +95,12 @@ class AllSeatsVecEnv(VecEnv):
         makers = [self._rows_of(one, settings) if network == "cards" else None for one in settings]
         bounds = [num_tables * place // len(settings) for place in range(len(settings) + 1)]
         self.tables = [
-            Tables(game, one, end - start, start, rows)
+            Tables(game, one, end - start, start, rows, oracle)
             for one, rows, start, end in zip(settings, makers, bounds, bounds[1:], strict=False)
         ]
         size = makers[0].size if makers[0] else self.tables[0].batch.observation_size
+        if makers[0] and oracle:
+            size += makers[0].num_others * makers[0].layout.sizes[0]
         self.acted = np.zeros(num_tables, np.int8)
         self.ended = np.zeros(num_tables, np.bool_)
         self.payoffs = np.zeros((num_tables, self.max_seats), np.float32)

@@ -16,6 +16,7 @@ from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, mo
 from auction_env.agents.learning.config import Config
 from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
 from auction_env.agents.learning.imitation import Imitated, imitate
+from auction_env.agents.learning.labels import Labeller, playing
 from auction_env.agents.learning.network_agent import agent_of
 from auction_env.agents.learning.networks import build_network
 from auction_env.agents.learning.policy_file import Policy, layout_of, network_shape, save_policy
@@ -65,6 +66,7 @@ class Trainer:
             network=config.network,
             seed=config.seed,
             reward_scale=config.reward_scale,
+            oracle=config.oracle_critic,
         )
         self.widest = max(self.all_settings, key=lambda one: one.num_players)
         self.shape = network_shape(self.game, self.widest, config.network, config.net_arch, config.embedding)
@@ -80,6 +82,7 @@ class Trainer:
         self.iteration, self.seconds = 0, 0.0
         self.curve: list[Point] = []
         self.imitated: Imitated | None = None
+        self.labeller: Labeller | None = None
         self.stop = StopFlag(say)
 
     def _model(self) -> SelfPlayPPO:
@@ -87,7 +90,7 @@ class Trainer:
         others = self.widest.num_players - 1
 
         def build(critic: bool) -> nn.Module:
-            return build_network(self.shape, layout, others, critic)
+            return build_network(self.shape, layout, others, critic, config.oracle_critic)
 
         return SelfPlayPPO(
             NetworkPolicy,
@@ -109,6 +112,7 @@ class Trainer:
             policy_kwargs={"build": build, "optimizer_kwargs": {"eps": 1e-5}},
             kl_coef=config.kl_coef,
             magnet_rate=config.magnet_rate,
+            label_coef=config.label_coef,
         )
 
     def _learning_rate(self, remaining: float) -> float:
@@ -173,6 +177,18 @@ class Trainer:
             self.env.set_pool([self.rival], [1.0], 1.0, lone_learner=True)
         else:
             self.env.set_pool(self.pool.everyone, self.pool.weights(), self.config.opponent_pool_prob)
+
+    def before_update(self) -> None:
+        """Label decisions by playouts, if the config asks for it."""
+        if not self.config.label_decisions:
+            return
+        if self.labeller is None:
+            players = [self.agent(copy.deepcopy(self.actor), one, stream=5) for one in self.all_settings]
+            self.labeller = Labeller(self.env, players, self.config.label_worlds)  # type: ignore[arg-type]
+        for agent in self.labeller.agents:
+            playing(agent, self.actor)
+        self.labeller.seed(self.config.seed * 1009 + self.iteration)
+        self.model.labels = self.labeller.label(self.config.label_decisions, self.env.observe())
 
     def after_iteration(self, progress: Progress) -> None:
         """What happens between iterations: averages, snapshots, evaluations, checkpoints."""

@@ -51,7 +51,7 @@ class FeatureRows:
         own, other, option = self.layout.sizes
         self.starts = (own, own + self.num_others * other, own + self.num_others * other + self.max_options * option)
         self.size = self.starts[2] + self.max_options
-        self._write = feature_kernel(game)
+        self.game, self._write = game, feature_kernel(game)
         self._cards = np.zeros(64, np.uint64)
 
     def write(self, states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
@@ -60,11 +60,26 @@ class FeatureRows:
         Args:
             states: rows of the game's STATE, shape (T,).
             rows: int64[B], which of them; a seat is to act at each.
-            out: float32[B, size], C-contiguous, overwritten.
+            out: float32[B, size], overwritten; entries of a row next to each other.
         """
         out[:] = 0
         out[:, self.starts[2] :] = -1
         self._write(states, rows, *self.views(out), self._cards)
+
+    def write_oracle(self, states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+        """Write what the *other* seats see of themselves: for a critic, in training only.
+
+        Args:
+            states, rows: as in ``write``.
+            out: float32[B, num_others, own], C-contiguous, overwritten: the own vector of each other seat, the next
+                clockwise first; zeros where there is none.
+        """
+        out[:] = 0
+        _, other, option = self.layout.sizes
+        others = np.zeros((self.num_others, other), np.float32)
+        options = np.zeros((self.max_options, option), np.float32)
+        actions = np.zeros(self.max_options, np.int64)
+        oracle_kernel(self.game)(states, rows, out, others, options, actions, self._cards)
 
     def views(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Views of rows: own [B, .], others [B, num_others, .], options [B, max_options, .], actions [B, .]."""
@@ -96,3 +111,21 @@ def feature_kernel(game: Any) -> Any:
             features(s, s.to_act, own[place], others[place], options[place], actions[place], cards)
 
     return write_features
+
+
+@cache
+def oracle_kernel(game: Any) -> Any:
+    """Compiled ``(states, rows, out, others, options, actions, cards)``: see ``FeatureRows.write_oracle``."""
+    features = game.features
+
+    @kernel(owner=game.NAME)
+    def write_oracle(states: Any, rows: Any, out: Any, others: Any, options: Any, actions: Any, cards: Any) -> None:
+        for place in range(rows.shape[0]):
+            s = states[rows[place]]
+            for steps in range(1, s.num_players):
+                others[:], options[:] = 0, 0
+                seat = (s.to_act + steps) % s.num_players
+                if s.dealt_in[seat]:
+                    features(s, seat, out[place, steps - 1], others, options, actions, cards)
+
+    return write_oracle

@@ -535,11 +535,11 @@ def _write_scaled(chips: Any, g: Any, at: Any) -> None:
 
 @inner
 def features(s: Any, me: Any, own: Any, others: Any, options: Any, actions: Any, cards: Any) -> Any:
-    """Write the features of seat ``me``, the one to act; not once the deal is over.
+    """Write the features of seat ``me``; not once the deal is over.
 
     Args:
         s: the table.
-        me: the seat.
+        me: the seat; it need not be the one to act.
         own: float32, zeros, one vector of the group.
         others: float32[num_players - 1, size], zeros.
         options: float32[max_options, size], zeros.
