@@ -25,6 +25,9 @@ class TrainerCallback(BaseCallback):
         self.trainer, self.progress = trainer, progress
         self.begun = self.stopping = False
 
+    def _on_training_start(self) -> None:
+        self.trainer.begin(self.progress)
+
     def _on_rollout_start(self) -> None:
         if self.begun:
             self.trainer.after_iteration(self.progress)

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from auction_env.agents.base import Agent
 from auction_env.agents.learning import checkpoint
-from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, move_towards
+from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, masked_log_softmax, move_towards
 from auction_env.agents.learning.config import Config
 from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
 from auction_env.agents.learning.imitation import Imitated, imitate
@@ -169,6 +169,11 @@ class Trainer:
         self.model.start_magnet()
         self.save_policy(WARM, self.actor, 1.0)
 
+    def begin(self, progress: Progress) -> None:
+        """Measure where a new run starts from."""
+        if not self.curve:
+            self.evaluate(progress.seconds)
+
     def before_iteration(self) -> None:
         """Draw who may sit at the tables dealt in the coming iteration; move what is scheduled."""
         done = self.model.num_timesteps / self.config.total_timesteps
@@ -206,8 +211,14 @@ class Trainer:
             self.save(progress.seconds)
 
     def entropy(self) -> float:
-        """Mean entropy of the policy over the last iteration's decisions, in nats."""
-        return -float(self.model.logger.name_to_value.get("train/entropy_loss", math.nan))
+        """Mean entropy of the policy in nats, over the last iteration; before the first, over decisions that are due."""
+        logged = self.model.logger.name_to_value.get("train/entropy_loss")
+        if logged is not None:
+            return -float(logged)
+        with torch.no_grad():
+            illegal = torch.from_numpy(~self.env.action_masks())
+            logs = masked_log_softmax(self.actor(torch.from_numpy(self.env.observe())), illegal)
+            return -float((logs.exp() * logs).sum(1).mean())
 
     def evaluate(self, seconds: float) -> None:
         """Measure the averaged weights, add points to the learning curve, and keep the best so far."""
