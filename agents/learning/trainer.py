@@ -211,7 +211,7 @@ class Trainer:
             self.save(progress.seconds)
 
     def entropy(self) -> float:
-        """Mean entropy of the policy in nats, over the last iteration; before the first, over decisions that are due."""
+        """Mean entropy of the policy in nats, over the last iteration; before the first, over what is to be decided."""
         logged = self.model.logger.name_to_value.get("train/entropy_loss")
         if logged is not None:
             return -float(logged)
