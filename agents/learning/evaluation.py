@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,7 @@ class Evaluator:
         chosen = self.trainer.config.select_by
         if self.trainer.rival is None and chosen:
             return found[chosen].mean
-        return float(np.mean([estimate.mean for estimate in found.values()]))
+        return float(np.mean([estimate.mean for estimate in found.values()])) if found else -math.inf
 
     def choose(self, candidates: Mapping[str, nn.Module], temperatures: Sequence[float]) -> tuple[str, float]:
         """The weights, and the temperature to play them at, that win most on decks kept for this choice."""
