@@ -116,7 +116,6 @@ def high_key(cards: Any) -> Any:
 
     Bits 20 up: the category, an index of ``HIGH_CATEGORIES``; below: five ranks, deuce 1 to ace 13.
     """
-    one, two, three, four = _groups(cards)
     flush = 0
     for shift in (0, 16, 32, 48):
         suited = _lane(cards, np.uint64(shift))
@@ -125,11 +124,17 @@ def high_key(cards: Any) -> Any:
             if run:
                 return (_STRAIGHT_FLUSH << 20) | (run << 16)
             flush = max(flush, (_FLUSH << 20) | _pack(suited, 5))
+    key = rank_key(cards)
+    return flush if flush and key < _FULL << 20 else key
+
+
+@inner
+def rank_key(cards: Any) -> Any:
+    """The high key if there were no flushes: a function of the ranks alone."""
+    one, two, three, four = _groups(cards)
     key = _group_key(one, two, three, four)
     if key >= _FULL << 20:
         return key
-    if flush:
-        return flush
     run = _straight(one)
     if run:
         return (_STRAIGHT << 20) | (run << 16)

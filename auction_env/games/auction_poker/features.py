@@ -27,7 +27,7 @@ from auction_env.games.cards import EMPTY, card_bit, clockwise, mix, suit_ranks
 from auction_env.games.features import FeatureLayout, hand_fields, offset, rank_counts, write_hand, write_low
 from auction_env.games.game import ObservationField
 from auction_env.games.hand_strength import COUNT, high_promise, low_promise, whole_deck
-from auction_env.games.hands import few_key, high_key, low_key
+from auction_env.games.hands import few_key, high_key, low_key, rank_key
 
 # Strength by category of the high hand, and by highest rank of the low hand (ace 1; the last entry: a pair), for 2 to 7
 # seats: how often such a hand beats another one that goes the same way, as measured when ``rules`` plays itself.
@@ -327,14 +327,15 @@ _STREAM, _GOLDEN = (
 @inner
 def _write_wins(s: Any, me: Any, hand: Any, live: Any, own: Any, others: Any, cards: Any) -> None:
     """The chance to beat each seat still in, its concealed cards being any unseen ones, and to beat all of them."""
-    high, low, number = high_key(hand), low_key(hand), _list_cards(live, cards)
+    high, low = high_key(hand), low_key(hand)
+    number = _list_by_rank(live, cards)
     all_high, all_low = 1.0, 1.0
     for steps in range(1, s.num_players):
         seat = (me + steps) % s.num_players
         if not s.dealt_in[seat] or s.folded[seat]:
             continue
         out = others[steps - 1]
-        _write_beaten(s, high, low, exposed_set(s, seat), cards, number, out)
+        _write_beaten(s, high, low, exposed_set(s, seat), live, cards, number, out)
         out[_S_BEHIND] = high > s.exposed_key[seat]
         all_high *= out[_S_BEATEN] + 0.5 * out[_S_BEATEN + 1]
         all_low *= out[_S_BEATEN + 2] + 0.5 * out[_S_BEATEN + 3]
@@ -345,26 +346,24 @@ def _write_wins(s: Any, me: Any, hand: Any, live: Any, own: Any, others: Any, ca
 
 
 @inner
-def _list_cards(cards: Any, out: Any) -> Any:
-    """Write the cards of a set as card sets of one; return how many."""
-    number, one = 0, np.uint64(1)
-    while cards != EMPTY:
-        rest = cards & (cards - one)
-        out[number] = cards ^ rest
-        cards = rest
-        number += 1
+def _list_by_rank(cards: Any, out: Any) -> Any:
+    """Write the cards of a set as card sets of one, from the lowest rank up; return how many."""
+    number = 0
+    for card in range(52):
+        bit = card_bit(card)
+        if cards & bit != EMPTY:
+            out[number] = bit
+            number += 1
     return number
 
 
 @inner
-def _write_beaten(s: Any, high: Any, low: Any, shown: Any, cards: Any, number: Any, out: Any) -> None:
+def _write_beaten(s: Any, high: Any, low: Any, shown: Any, live: Any, cards: Any, number: Any, out: Any) -> None:
     """Exactly, over all pairs, where two cards are concealed; otherwise over hands drawn, the same ones always."""
     hands = 0
     if s.hole_cards == 2:
-        for first in range(number):
-            for second in range(first):
-                _compare(high, low, shown | cards[first] | cards[second], out)
-                hands += 1
+        hands = number * (number - 1) // 2
+        _compare_pairs(high, low, shown, live, cards, out)
     else:
         word = _STREAM
         for _ in range(_SAMPLES):
@@ -372,7 +371,8 @@ def _write_beaten(s: Any, high: Any, low: Any, shown: Any, cards: Any, number: A
             for _ in range(s.hole_cards):
                 word, bit = _draw_card(word, other, cards, number)
                 other |= bit
-            _compare(high, low, other, out)
+            _compare_high(high, high_key(other), 1, out)
+            _compare_low(low, low_key(other), 1, out)
             hands += 1
     for place in range(4):
         out[_S_BEATEN + place] /= max(hands, 1)
@@ -389,10 +389,51 @@ def _draw_card(word: Any, taken: Any, cards: Any, number: Any) -> Any:
 
 
 @inner
-def _compare(high: Any, low: Any, cards: Any, out: Any) -> None:
-    """Count one more hand beaten or tied, high and low."""
-    other_high, other_low = high_key(cards), low_key(cards)
-    out[_S_BEATEN] += high > other_high
-    out[_S_BEATEN + 1] += high == other_high
-    out[_S_BEATEN + 2] += low < other_low
-    out[_S_BEATEN + 3] += low == other_low
+def _compare_high(high: Any, other: Any, times: Any, out: Any) -> None:
+    """Count so many more high hands beaten or tied."""
+    out[_S_BEATEN] += times * (high > other)
+    out[_S_BEATEN + 1] += times * (high == other)
+
+
+@inner
+def _compare_low(low: Any, other: Any, times: Any, out: Any) -> None:
+    """Count so many more low hands beaten or tied."""
+    out[_S_BEATEN + 2] += times * (low < other)
+    out[_S_BEATEN + 3] += times * (low == other)
+
+
+@inner
+def _most_suited(cards: Any) -> Any:
+    """How many cards of one suit a set holds at most."""
+    most: Any = 0
+    for suit in range(4):
+        most = max(most, COUNT[suit_ranks(cards, suit)])
+    return most
+
+
+@inner
+def _compare_pairs(high: Any, low: Any, shown: Any, live: Any, cards: Any, out: Any) -> None:
+    """Compare with ``shown`` and each pair of live cards: pairs of the same ranks make the same hand, but for flushes.
+
+    ``cards`` lists the live ones by rank.
+    """
+    flushes = _most_suited(shown) >= 3
+    upper = 0  # where the cards of the rank begin
+    for rank in range(13):
+        number, lower = rank_counts(live, rank), 0
+        for other in range(rank + 1):
+            others = rank_counts(live, other)
+            pairs = number * others if other < rank else number * (number - 1) // 2
+            if pairs > 0:
+                hand = shown | cards[upper] | cards[lower + (other == rank)]
+                _compare_low(low, low_key(hand), pairs, out)
+                if flushes:
+                    for first in range(number):
+                        for second in range(others if other < rank else first):
+                            held = shown | cards[upper + first] | cards[lower + second]
+                            if _most_suited(held) >= 5:
+                                _compare_high(high, high_key(held), 1, out)
+                                pairs -= 1
+                _compare_high(high, rank_key(hand), pairs, out)
+            lower += others
+        upper += number
