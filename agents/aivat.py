@@ -22,7 +22,7 @@ import numpy as np
 from auction_env.agents.policies import policy_of, work_arrays
 
 from auction_env.core.jit import kernel
-from auction_env.engine.agent import Player
+from auction_env.engine.agent import Player, action_probabilities
 from auction_env.evaluation.match import Decisions
 from auction_env.evaluation.results import Estimate, MatchResult, columns, estimate, plain
 from auction_env.games import cards
@@ -109,11 +109,19 @@ class AivatRecorder:
             self.deal[decisions.tables[fresh]] = value - value.mean(axis=1, keepdims=True)
             self.begun[decisions.tables[fresh]] = True
         for group, player in enumerate(self.players):
-            probabilities = getattr(player, "probabilities", None)
             rows = np.flatnonzero((decisions.groups == group) & (decisions.masks.sum(axis=1) > 1))
-            if probabilities is not None and len(rows):
-                chances = np.asarray(probabilities(decisions.observations[rows], decisions.masks[rows]), np.float64)
-                self._add_choices(decisions, rows, chances)
+            states = decisions.states[rows]
+            chances = action_probabilities(
+                player,
+                self.game,
+                states,
+                states["to_act"],
+                decisions.observations[rows],
+                decisions.masks[rows],
+                self.rng,
+            )
+            if chances is not None:
+                self._add_choices(decisions, rows, chances.astype(np.float64))
 
     def _add_choices(self, decisions: Decisions, rows: np.ndarray, chances: np.ndarray) -> None:
         masks = decisions.masks[rows]

@@ -20,8 +20,11 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
+from auction_env.core.threads import run_parts
+
 ILLEGAL = -1e8  # logit of an illegal action
 CRITIC_GRAD_NORM = 1.0
+MOST_SHARDS, LEAST_SHARD = 8, 128  # parts of a minibatch, for as many threads; decisions of a part
 
 
 class _Towers(nn.Module):
@@ -61,6 +64,22 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         self.action_net, self.value_net = nn.Identity(), nn.Identity()
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
+    def forward(  # type: ignore[override]
+        self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Actions int64[B], values float32[B, 1] and log probabilities float32[B]; see the parent.
+
+        An action is the one that comes first when each waits for an exponential time at the rate of its probability.
+        """
+        logits, values = self.actor(obs), self.critic(obs)
+        illegal = torch.zeros_like(logits, dtype=torch.bool)
+        if action_masks is not None:
+            illegal = torch.from_numpy(np.asarray(action_masks)) == 0
+        logs = masked_log_softmax(logits, illegal)
+        times = 1.0 if deterministic else torch.empty_like(logs).exponential_()
+        actions = (logs.exp() / times).argmax(1)
+        return actions, values, logs.gather(1, actions[:, None])[:, 0]
+
     @property
     def actor(self) -> nn.Module:
         """Rows to logits."""
@@ -88,6 +107,7 @@ class SelfPlayPPO(MaskablePPO):
         self.labels: Labels | None = None
         super().__init__(*args, **kwargs)
         self.magnet: nn.Module | None = None
+        self.shards = max(1, min(torch.get_num_threads(), MOST_SHARDS))
         self.start_magnet()
 
     def start_magnet(self) -> None:
@@ -103,18 +123,44 @@ class SelfPlayPPO(MaskablePPO):
         mean, deviation = float(known.mean()), float(known.std()) + 1e-8
         clip_range = self.clip_range(self._current_progress_remaining)
         losses: list[list[float]] = []
+        threads = torch.get_num_threads()
+        if self.shards > 1:
+            torch.set_num_threads(1)  # of each of ours
         steps = max(int(buffer.known.sum()) // self.batch_size, 1)
         labels = self.labels.split(steps) if self.labels is not None else []
         for _ in range(self.n_epochs):
             for batch, some in zip_longest(buffer.get(self.batch_size), labels):
                 if batch is not None:
                     losses.append(self._step(batch, some, mean, deviation, clip_range))
+        torch.set_num_threads(threads)
         self._n_updates += self.n_epochs
         self._move_magnet()
         self._record(np.mean(losses, 0) if losses else np.full(6, np.nan), clip_range)
 
     def _step(self, batch: Any, labels: Labels | None, mean: float, deviation: float, clip_range: float) -> list[float]:
-        """One gradient step; the numbers to log."""
+        """One gradient step, its decisions shared by the threads; the numbers to log."""
+        policy, shards = self.policy, min(self.shards, max(1, len(batch.actions) // LEAST_SHARD))
+        weights = list(policy.parameters())
+        batches = [type(batch)(*part) for part in zip(*(field.tensor_split(shards) for field in batch), strict=True)]
+        some = labels.split(shards) if labels is not None else [None] * shards
+
+        def gradients(shard: int) -> tuple[float, tuple[torch.Tensor, ...], list[float]]:
+            loss, numbers = self._loss(batches[shard], some[shard], mean, deviation, clip_range)
+            share = len(batches[shard].actions) / len(batch.actions)
+            return share, torch.autograd.grad(loss, weights), numbers
+
+        found = run_parts(gradients, shards)
+        for weight, *parts in zip(weights, *(one for _, one, _ in found), strict=True):
+            weight.grad = sum(share * part for (share, _, _), part in zip(found, parts, strict=True))  # type: ignore[assignment]
+        nn.utils.clip_grad_norm_(policy.actor.parameters(), self.max_grad_norm)
+        nn.utils.clip_grad_norm_(policy.critic.parameters(), CRITIC_GRAD_NORM)
+        policy.optimizer.step()
+        return [sum(share * numbers[place] for share, _, numbers in found) for place in range(len(found[0][2]))]
+
+    def _loss(
+        self, batch: Any, labels: Labels | None, mean: float, deviation: float, clip_range: float
+    ) -> tuple[torch.Tensor, list[float]]:
+        """The loss of some decisions, and the numbers to log."""
         policy, illegal = self.policy, batch.action_masks == 0
         logs = masked_log_softmax(policy.actor(batch.observations), illegal)
         chosen = logs.gather(1, batch.actions.long().view(-1, 1))[:, 0]
@@ -134,15 +180,10 @@ class SelfPlayPPO(MaskablePPO):
             loss = loss + self.kl_coef * divergence
         if labels is not None and len(labels.rows) > 1:
             loss = loss - self.label_coef * label_gain(policy.actor(labels.rows), labels)
-        policy.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(policy.actor.parameters(), self.max_grad_norm)
-        nn.utils.clip_grad_norm_(policy.critic.parameters(), CRITIC_GRAD_NORM)
-        policy.optimizer.step()
         with torch.no_grad():
             kl = ((ratio - 1) - ratio.log()).mean()
             share = ((ratio - 1).abs() > clip_range).float().mean()
-        return [float(x.detach()) for x in (gain, value_loss, entropy, divergence, kl, share)]
+        return loss, [float(x.detach()) for x in (gain, value_loss, entropy, divergence, kl, share)]
 
     def _move_magnet(self) -> None:
         if self.magnet is not None:

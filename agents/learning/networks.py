@@ -101,12 +101,20 @@ class CardNetwork(nn.Module):
         own, others, options, actions = self._split(rows)
         seats = torch.relu(self.seat_encoder(others)) * others[..., :1]
         pooled = [seats.sum(1), seats.amax(1), *self._pool_options(options)]
-        latent = torch.cat([own, *pooled], 1)
-        for layer in self.trunk:
+        latent = self._enter(own, torch.cat(pooled, 1))
+        for layer in self.trunk[1:]:
             latent = torch.relu(layer(latent))
         if not self.num_actions:
             return self.value_head(latent)
         return self._logits(latent, options, actions)
+
+    def _enter(self, own: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
+        """The trunk's first layer. In training, in two parts: the features themselves need no gradient."""
+        layer: nn.Linear = self.trunk[0]  # type: ignore[assignment]
+        if not torch.is_grad_enabled():
+            return torch.relu(layer(torch.cat([own, pooled], 1)))
+        ours, theirs = layer.weight.split([own.shape[1], pooled.shape[1]], 1)
+        return torch.relu(nn.functional.linear(own, ours, layer.bias) + nn.functional.linear(pooled, theirs))
 
     def _split(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         own, other, option = self.sizes

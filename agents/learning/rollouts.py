@@ -18,6 +18,7 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 from stable_baselines3.common.vec_env import VecEnv
 
+from auction_env.core.threads import most_threads
 from auction_env.engine.batch import Batch
 from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import decision_size
@@ -31,10 +32,17 @@ class Tables:
     """Tables of one number of seats: the part of the environment that one ``Batch`` plays."""
 
     def __init__(
-        self, game: Game, settings: Any, num_tables: int, first: int, rows: FeatureRows | None, oracle: bool
+        self,
+        game: Game,
+        settings: Any,
+        num_tables: int,
+        first: int,
+        rows: FeatureRows | None,
+        oracle: bool,
+        threads: int,
     ) -> None:
         self.settings, self.num_seats = settings, settings.num_players
-        self.batch = Batch(game, settings, num_tables, size=decision_size(game, settings), threads=1)
+        self.batch = Batch(game, settings, num_tables, size=decision_size(game, settings), threads=threads)
         self.control = np.full((num_tables, self.num_seats), LEARNER, np.int32)
         self.slice = slice(first, first + num_tables)  # of the environment's rows
         self.actions = np.zeros(num_tables, np.int64)
@@ -72,6 +80,7 @@ class AllSeatsVecEnv(VecEnv):
         seed: of the tables (table i: seed + i) and of the seating.
         reward_scale: results are chips times this.
         oracle: with "cards": observations go on with what each other seat sees of itself, for a critic.
+        threads: of the engine, at most as many as compiled code may use; results do not depend on it.
 
     Raises:
         ValueError: ``network`` does not fit the game or the settings.
@@ -87,15 +96,17 @@ class AllSeatsVecEnv(VecEnv):
         seed: int = 0,
         reward_scale: float = 1.0,
         oracle: bool = False,
+        threads: int = 1,
     ) -> None:
+        threads = min(threads, most_threads())
         if network == "mlp" and len(settings) > 1:
             raise ValueError('network "mlp" plays one number of seats: use network "cards" for several')
         self.game, self.reward_scale, self.seed_value = game, reward_scale, seed
         self.max_seats = max(one.num_players for one in settings)
-        makers = [self._rows_of(one, settings) if network == "cards" else None for one in settings]
+        makers = [self._rows_of(one, settings, threads) if network == "cards" else None for one in settings]
         bounds = [num_tables * place // len(settings) for place in range(len(settings) + 1)]
         self.tables = [
-            Tables(game, one, end - start, start, rows, oracle)
+            Tables(game, one, end - start, start, rows, oracle, threads)
             for one, rows, start, end in zip(settings, makers, bounds, bounds[1:], strict=False)
         ]
         size = makers[0].size if makers[0] else self.tables[0].batch.observation_size
@@ -118,9 +129,9 @@ class AllSeatsVecEnv(VecEnv):
         self._infos: list[dict[str, Any]] = [{} for _ in range(num_tables)]
         self._zeros = np.zeros(num_tables, np.float32)
 
-    def _rows_of(self, one: Any, settings: Sequence[Any]) -> FeatureRows:
+    def _rows_of(self, one: Any, settings: Sequence[Any], threads: int) -> FeatureRows:
         options = max(self.game.feature_layout(other).max_options for other in settings)
-        return FeatureRows(self.game, one, self.max_seats - 1, options)
+        return FeatureRows(self.game, one, self.max_seats - 1, options, threads)
 
     # --- who sits where ---
 
@@ -287,19 +298,33 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         super().__init__(*args, **kwargs)
 
     def reset(self) -> None:
-        """See the parent."""
+        """See the parent; memory is kept, and written over."""
+        if hasattr(self, "known"):
+            self.pos, self.full = 0, False
+            return
         super().reset()
         shape = (self.buffer_size, self.n_envs)
         self.seats, self.ended = np.zeros(shape, np.int8), np.zeros(shape, np.bool_)
         self.payoffs = np.zeros((*shape, self.vec_env.max_seats), np.float32)
         self.known = np.zeros(shape, np.bool_)
 
-    def add(self, *args: Any, **kwargs: Any) -> None:
-        """See the parent; called after a step, so the environment says who acted and what ended."""
-        self.seats[self.pos] = self.vec_env.acted
-        self.ended[self.pos] = self.vec_env.ended
-        self.payoffs[self.pos] = self.vec_env.payoffs
-        super().add(*args, **kwargs)
+    def add(  # type: ignore[override]
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: np.ndarray,
+        episode_start: np.ndarray,
+        value: torch.Tensor,
+        log_prob: torch.Tensor,
+        action_masks: np.ndarray,
+    ) -> None:
+        """As the parent, with one copy; called after a step, so the environment says who acted and what ended."""
+        here, env = self.pos, self.vec_env
+        self.observations[here], self.actions[here], self.action_masks[here] = obs, action, action_masks
+        self.values[here], self.log_probs[here] = value.flatten().numpy(), log_prob.numpy()
+        self.seats[here], self.ended[here], self.payoffs[here] = env.acted, env.ended, env.payoffs
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
         """Advantages and returns by seat; ``last_values`` and ``dones`` are not used."""

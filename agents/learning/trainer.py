@@ -58,7 +58,8 @@ class Trainer:
         self.config, self.folder, self.say, self.rival = config, folder, say, rival
         self.game, self.settings = config.resolve(game)
         self.all_settings = config.tables(self.game, self.settings)
-        torch.set_num_threads(config.threads or thread_limit())
+        threads = config.threads or thread_limit()
+        torch.set_num_threads(threads)
         self.env = AllSeatsVecEnv(
             self.game,
             self.all_settings,
@@ -67,6 +68,7 @@ class Trainer:
             seed=config.seed,
             reward_scale=config.reward_scale,
             oracle=config.oracle_critic,
+            threads=threads,
         )
         self.widest = max(self.all_settings, key=lambda one: one.num_players)
         self.shape = network_shape(self.game, self.widest, config.network, config.net_arch, config.embedding)
@@ -109,7 +111,7 @@ class Trainer:
             device="cpu",
             rollout_buffer_class=SeatRolloutBuffer,
             rollout_buffer_kwargs={"vec_env": self.env},
-            policy_kwargs={"build": build, "optimizer_kwargs": {"eps": 1e-5}},
+            policy_kwargs={"build": build, "optimizer_kwargs": {"eps": 1e-5, "fused": True}},
             kl_coef=config.kl_coef,
             magnet_rate=config.magnet_rate,
             label_coef=config.label_coef,

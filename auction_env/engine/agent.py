@@ -77,6 +77,29 @@ def choose(
     return _timed_choice(player, game, states, seats, observations, masks, chance)[0]
 
 
+def action_probabilities(
+    player: Any,
+    game: Game,
+    states: np.ndarray,
+    seats: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray | None:
+    """How likely a player is to choose each action, float[B, actions]; None if it does not tell.
+
+    A player tells by a method ``probabilities``, which takes what it is asked by: observations and masks, or states (as
+    ``act_states`` does) and masks.
+    """
+    tell = getattr(player, "probabilities", None)
+    if tell is None or not len(masks):
+        return None
+    if hasattr(player, "act_states"):
+        words = rng.integers(0, 2**64, len(masks), np.uint64)
+        return np.asarray(tell(resample_from_infostate(game, states, seats, words), masks))
+    return np.asarray(tell(observations, masks))
+
+
 def _timed_choice(
     player: Any,
     game: Game,

@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import kernel
+from auction_env.core.threads import run_parts
 from auction_env.games.features import FeatureLayout
 from auction_env.games.game import Game
+
+ROWS_PER_THREAD = 128  # fewer are not worth a thread
 
 
 def has_features(game: Game) -> bool:
@@ -30,13 +33,19 @@ class FeatureRows:
         settings: its Settings.
         num_others: other seats that a row has room for; at least ``num_players - 1``, which is the default.
         max_options: options that it has room for; at least those of the game's layout, the default.
+        threads: that share the rows where there are many; what is written does not depend on it.
 
     Raises:
         ValueError: the game defines no features, or a row would be too small.
     """
 
     def __init__(
-        self, game: Game, settings: Any, num_others: int | None = None, max_options: int | None = None
+        self,
+        game: Game,
+        settings: Any,
+        num_others: int | None = None,
+        max_options: int | None = None,
+        threads: int = 1,
     ) -> None:
         if not has_features(game):
             raise ValueError(f"{game.NAME} defines no features: a network for it reads the flat observation")
@@ -52,7 +61,7 @@ class FeatureRows:
         self.starts = (own, own + self.num_others * other, own + self.num_others * other + self.max_options * option)
         self.size = self.starts[2] + self.max_options
         self.game, self._write = game, feature_kernel(game)
-        self._cards = np.zeros(64, np.uint64)
+        self._cards = np.zeros((threads, 64), np.uint64)  # to work in, a line for each thread
 
     def write(self, states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
         """Write what the seats to act at some tables see.
@@ -62,9 +71,16 @@ class FeatureRows:
             rows: int64[B], which of them; a seat is to act at each.
             out: float32[B, size], overwritten; entries of a row next to each other.
         """
-        out[:] = 0
-        out[:, self.starts[2] :] = -1
-        self._write(states, rows, *self.views(out), self._cards)
+        threads = min(len(self._cards), max(1, len(rows) // ROWS_PER_THREAD))
+
+        def part(number: int) -> None:
+            some = slice(len(rows) * number // threads, len(rows) * (number + 1) // threads)
+            mine = out[some]
+            mine[:] = 0
+            mine[:, self.starts[2] :] = -1
+            self._write(states, rows[some], *self.views(mine), self._cards[number])
+
+        run_parts(part, threads)
 
     def write_oracle(self, states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
         """Write what the *other* seats see of themselves: for a critic, in training only.
@@ -79,7 +95,7 @@ class FeatureRows:
         others = np.zeros((self.num_others, other), np.float32)
         options = np.zeros((self.max_options, option), np.float32)
         actions = np.zeros(self.max_options, np.int64)
-        oracle_kernel(self.game)(states, rows, out, others, options, actions, self._cards)
+        oracle_kernel(self.game)(states, rows, out, others, options, actions, self._cards[0])
 
     def views(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Views of rows: own [B, .], others [B, num_others, .], options [B, max_options, .], actions [B, .]."""

@@ -122,6 +122,18 @@ def test_flop_poker_agrees_with_plain_play():
     assert found.factor > 1.3
 
 
+@pytest.mark.parametrize("spec", ["champion", "mix:0.5:rules:random"])
+def test_agents_of_the_package_may_be_watched(spec):
+    pytest.importorskip("torch")
+    game = get_game("auction_poker")
+    settings = make_settings(game, {"num_players": 3})
+    line = [agents.make(spec, game, settings), *[agents.make("rules", game, settings)] * 2]
+    result, luck = noted(game, settings, line, 30)
+    assert luck[:, 1].any()
+    assert luck[:, 0].any() == (spec == "champion"), "it tells its probabilities"
+    assert np.isfinite(adjust(result, luck)[0].chips.mean)
+
+
 def test_too_few_decks_are_refused():
     game, settings = get_game(kuhn), kuhn.Settings()
     result, luck = noted(game, settings, [Bettor(0.2), Bettor(0.8)], 10)
