@@ -81,6 +81,7 @@ class Config:
         ["random", "rules"], "who evaluations during training are against, beside the pool"
     )
     select_by: str = _key("rules", "of them, the one by whom the kept weights are chosen")
+    temperatures: list[float] = _key([1.0, 0.7, 0.5, 0.3], "at which the kept weights may play: the best one is chosen")
     evaluate_every: int = _key(10, "iterations between evaluations", 1, 10**9)
     evaluate_deals: int = _key(2000, "deals of such an evaluation", 2, 10**9)
     final_deals: int = _key(20_000, "deals of the evaluation at the end", 2, 10**9)
@@ -91,6 +92,8 @@ class Config:
             setattr(self, field.name, _checked(field, getattr(self, field.name)))
         if any(size < 1 or size > 1 << 14 for size in self.net_arch):
             raise ConfigError(f"net_arch is {self.net_arch}: sizes of layers must be from 1 to {1 << 14}")
+        if not self.temperatures or any(not 0 <= one <= 100 for one in self.temperatures):
+            raise ConfigError(f"temperatures is {self.temperatures}: it must be a list of numbers from 0 to 100")
         if self.network not in NETWORKS:
             raise ConfigError(f"network is {self.network!r}: it must be one of {', '.join(NETWORKS)}")
         if not self.net_arch and self.network == "cards":
@@ -151,7 +154,8 @@ def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
     plain = kind if isinstance(kind, type) else kind.__origin__
     good = isinstance(value, plain) and not (isinstance(value, bool) and plain is not bool)
     if good and plain is list:
-        good = all(isinstance(entry, kind.__args__[0]) and not isinstance(entry, bool) for entry in value)
+        wanted = (int, float) if kind.__args__[0] is float else kind.__args__[0]
+        good = all(isinstance(entry, wanted) and not isinstance(entry, bool) for entry in value)
     if not good:
         raise ConfigError(f"{field.name} is {value!r}: it must be {_type_words(kind)} ({field.metadata['meaning']})")
     low, high = field.metadata["low"], field.metadata["high"]
@@ -162,9 +166,11 @@ def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
 
 def _type_words(kind: Any) -> str:
     words = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
-    return words.get(kind) or {list[int]: "a list of integers", list[str]: "a list of texts"}.get(
-        kind, "a table of keys"
-    )
+    return words.get(kind) or {
+        list[int]: "a list of integers",
+        list[float]: "a list of numbers",
+        list[str]: "a list of texts",
+    }.get(kind, "a table of keys")
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:

@@ -33,7 +33,6 @@ from auction_env.evaluation.match import MatchResult, plain_settings
 
 MODEL, LAST, AVERAGED, WARM = "model.safetensors", "last.safetensors", "averaged.safetensors", "imitation.safetensors"
 EVALUATION = "evaluation.json"
-TEMPERATURES = (1.0, 0.7, 0.5, 0.3)  # tried for the kept weights
 
 
 class Trainer:
@@ -239,7 +238,7 @@ class Trainer:
         from auction_env.agents.learning.report import draw_curve
 
         candidates = {"last": self.actor, "averaged": self.average, "best": self.best}
-        name, temperature = self.evaluator.choose(candidates, TEMPERATURES)
+        name, temperature = self.evaluator.choose(candidates, self.config.temperatures)
         self.save_policy(LAST, self.actor, 1.0)
         self.save_policy(AVERAGED, self.average, 1.0)
         self.save_policy(MODEL, candidates[name], temperature)
