@@ -87,7 +87,7 @@ def test_a_run_folder_holds_all_that_a_result_needs(tmp_path, game):
     stored = json.loads((folder / RUN).read_text())
     assert stored["config"]["total_timesteps"] == 768 and stored["versions"]["torch"] and "git" in stored
     curve = json.loads((folder / CURVE).read_text())
-    assert [point["timesteps"] for point in curve] == [384, 768]
+    assert [point["timesteps"] for point in curve] == [0, 384, 768]
     assert all(np.isfinite([point["chips"]["random"]["mean"], point["entropy"]]).all() for point in curve)
     assert not [path for path in folder.iterdir() if path.name.startswith(".")], "nothing half written stays"
     agent = agents.make(f"ppo:{folder}", trainer.game, trainer.settings)
