@@ -38,6 +38,7 @@ def make_level(level: str, argument: str, game: Game, settings: Any, seed: int) 
     entry = levels().get(game.NAME, {}).get(level)
     if entry is None:
         raise AgentError(f"agent {level!r} does not play {game.NAME}: it plays {', '.join(sorted(levels()))}")
+    entry = entry.get(str(settings.num_players), entry)
     with resources.as_file(FOLDER / entry["file"]) as path:
         return play_policy(path, game, settings, seed, float(entry["temperature"]))
 
@@ -47,4 +48,6 @@ def level_files(level: str, argument: str = "") -> list[Path]:
     table = Path(str(FOLDER / "levels.toml"))
     if not table.is_file():
         return []
-    return [table, *(Path(str(FOLDER / game[level]["file"])) for game in levels().values() if level in game)]
+    entries = [game[level] for game in levels().values() if level in game]
+    entries += [other for entry in entries for other in entry.values() if isinstance(other, dict)]
+    return [table, *(Path(str(FOLDER / entry["file"])) for entry in entries)]

@@ -6,12 +6,14 @@ plays, and the imitation of ``rules`` that it started from, which the levels bel
 
 ``python -m benchmarks.shipped_agents measure`` plays the levels against each other and against scripts and searches,
 at every number of seats of the tables below, and writes ``benchmarks/results/shipped_agents.json`` and the tables of
-``docs/agents_in_the_box.md``.
+``docs/agents_in_the_box.md`` after each. A match that stands in the results is not played again, unless the policies
+have changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shutil
 import sys
@@ -27,7 +29,8 @@ PAGE = ROOT / "docs" / "agents_in_the_box.md"
 START, END = "<!-- written by benchmarks.shipped_agents -->", "<!-- to here -->"
 TEMPERATURES = {"hard": 1.0, "medium": 2.0, "easy": 4.0}  # of the imitation
 SEATS = {"auction_poker": (2, 3, 4, 5, 6, 7), "auction_flop": (2, 3, 4, 5, 6, 7, 8)}
-SEARCH_SEATS = {"auction_poker": (2, 3, 4, 7), "auction_flop": (2, 4, 8)}
+# Deals against searches, which are slow, by number of seats.
+SEARCH_DEALS = {"auction_poker": {2: 4000, 3: 4000, 4: 1600, 7: 420}, "auction_flop": {2: 30_000, 4: 2000, 8: 480}}
 SEARCH = "montecarlo:rollouts=100"
 PAIRS = (("champion", "hard"), ("hard", "medium"), ("medium", "easy"), ("easy", "random"))
 
@@ -44,13 +47,12 @@ def main() -> int:
     )
     measuring = commands.add_parser("measure", help="play and write the tables")
     measuring.add_argument("--deals", type=int, default=20_000)
-    measuring.add_argument("--search-deals", type=int, default=2000, help="against searches, which are slow")
-    measuring.add_argument("--search-seconds", type=float, default=600.0, help="no search match begins after so long")
+    measuring.add_argument("--part", choices=("all", "levels", "searches"), default="all")
     options = parser.parse_args()
     if options.command == "make":
         make(options.game, options.run, options.seats)
     else:
-        measure(options.deals, options.search_deals, options.search_seconds)
+        measure(options.deals, options.part)
     return 0
 
 
@@ -116,25 +118,44 @@ def _value(value: Any) -> str:
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def measure(deals: int, search_deals: int, search_seconds: float) -> None:
-    """All matches; results and tables are written after each game, so that a stop loses little."""
+def measure(deals: int, part: str) -> None:
+    """All matches of a part."""
     import torch
-    from auction_env.agents.learning.checkpoint import provenance
 
     torch.set_num_threads(1)
-    content: dict[str, Any] = {"deals": deals, "search_deals": search_deals, "matches": [], **provenance()}
-    for game, all_seats in SEATS.items():
-        for seats in all_seats:
-            some = deals if seats in SEARCH_SEATS[game] else max(deals // 5, 2)
-            content["matches"] += [_match(game, seats, "champion", "rules", some)]
-            content["matches"] += [_match(game, seats, *pair, max(deals // 10, 2)) for pair in PAIRS]
+    wanted = []
+    if part != "searches":
+        for game, all_seats in SEATS.items():
+            for seats in all_seats:
+                some = deals if seats in SEARCH_DEALS[game] else max(deals // 5, 2)
+                wanted += [(game, seats, "champion", "rules", some)]
+                wanted += [(game, seats, *pair, max(deals // 10, 2)) for pair in PAIRS]
+    if part != "levels":
+        wanted += [
+            (game, seats, "champion", SEARCH, some)
+            for game, of_game in SEARCH_DEALS.items()
+            for seats, some in of_game.items()
+        ]
+    content = _standing()
+    done = {(m["game"], m["seats"], m["agent"], m["opponents"]) for m in content["matches"]}
+    for one in wanted:
+        if one[:4] not in done:
+            content["matches"] += [_match(*one)]
             _write(content)
-    begun = time.perf_counter()
-    for game, some_seats in SEARCH_SEATS.items():
-        for seats in some_seats:
-            if time.perf_counter() - begun < search_seconds:
-                content["matches"] += [_match(game, seats, "champion", SEARCH, search_deals)]
-                _write(content)
+    _write(content)
+
+
+def _standing() -> dict[str, Any]:
+    """The results so far, if they are of the policies that are in the box now."""
+    from auction_env.agents.learning.checkpoint import provenance
+
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.iterdir()):
+        digest.update(path.read_bytes())
+    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    if content.get("policies") != digest.hexdigest():
+        content = {"matches": []}
+    return {"policies": digest.hexdigest(), **provenance(), "matches": content["matches"]}
 
 
 def _match(name: str, seats: int, first: str, other: str, deals: int) -> dict[str, Any]:

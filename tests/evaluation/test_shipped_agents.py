@@ -9,7 +9,8 @@ pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 from auction_env.agents.base import AgentError
-from auction_env.agents.shipped import FOLDER, LEVELS, levels
+from auction_env.agents.ppo import play_policy
+from auction_env.agents.shipped import FOLDER, LEVELS, level_files, levels
 
 from auction_env import agents, get_game
 from auction_env.engine.batch import Batch
@@ -28,6 +29,30 @@ def test_every_level_plays_at_every_number_of_seats(name, seats, level):
         actions = agent.act_states(batch.states.copy(), out.masks.copy())
         assert out.masks[np.arange(16), actions].all()
         batch.step(actions)
+
+
+OVERRIDES = [(name, int(seats)) for name in levels() for seats in levels()[name]["champion"] if seats.isdigit()]
+
+
+@pytest.mark.parametrize(("name", "seats"), OVERRIDES)
+def test_where_a_number_of_seats_has_a_policy_of_its_own_that_is_what_plays(name, seats):
+    table = levels()[name]["champion"]
+    entry = table[str(seats)]
+    game = get_game(name)
+    batch = Batch(game, {"num_players": seats}, 64)
+    masks = batch.reset(1).masks
+
+    def probabilities(agent):
+        return agent.probabilities(batch.states.copy(), masks.copy())
+
+    champion = probabilities(agents.make("champion", game, batch.settings, 3))
+    own, general = (
+        probabilities(play_policy(FOLDER / one["file"], game, batch.settings, 3, one["temperature"]))
+        for one in (entry, table)
+    )
+    np.testing.assert_allclose(champion, own, atol=1e-6)
+    assert np.abs(champion - general).max() > 0.05
+    assert FOLDER / entry["file"] in level_files("champion")
 
 
 def test_the_champion_beats_the_beginner_clear_of_zero():
