@@ -166,6 +166,35 @@ class MonteCarloAgent(StateAgent):
         first[rows] = actions[rows, self._search(states[rows], actions[rows], alive[rows])]
         return first
 
+    def gains(
+        self, states: np.ndarray, chosen: np.ndarray, masks: np.ndarray, worlds: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Chips that each action wins beyond a chosen one, by playouts of both in the same worlds.
+
+        Args:
+            states: rows of the game's STATE, shape (B,), as each ``to_act`` may imagine it.
+            chosen: integer[B], a legal action of each.
+            masks: int8[B, actions]: what to try; the chosen action among it.
+            worlds: to play in each; None: ``rollouts`` divided by the number of actions.
+
+        Returns:
+            means and their standard errors, float64[B, actions]; NaN where the mask is 0.
+        """
+        count = np.count_nonzero(masks, axis=1)
+        ranks = np.where(masks != 0, 1, 2)
+        ranks[np.arange(len(masks)), chosen] = 0
+        actions = np.argsort(ranks, axis=1, kind="stable")[:, : count.max(initial=1)]
+        alive = np.arange(actions.shape[1]) < count[:, None]
+        totals, squares, played = np.zeros(actions.shape), np.zeros(actions.shape), np.zeros(len(actions), np.int64)
+        each = np.maximum(self.rollouts // count, 2) if worlds is None else np.full(len(actions), worlds)
+        self._play(states, actions, alive, totals, squares, played, each)
+        means = totals / played[:, None]
+        errors = np.sqrt(np.maximum(squares / played[:, None] - means**2, 0) / np.maximum(played - 1, 1)[:, None])
+        out = np.full((2, *masks.shape), np.nan)
+        rows, places = np.nonzero(alive)
+        out[:, rows, actions[rows, places]] = means[rows, places], errors[rows, places]
+        return out[0], out[1]
+
     def _incumbents(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """What the rollout policy chooses; the first legal action if that is random."""
         if self._choose is None:

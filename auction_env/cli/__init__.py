@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli import listing, play, replay
+from auction_env.cli import listing, play, replay, serve
 from auction_env.cli.arguments import INTERRUPTED, as_toml, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.processes import stopped_by_signals
@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="games, settings, agents and interfaces; also without a command")
     _add_play(commands.add_parser("play", help="play at a table"))
     _add_replay(commands.add_parser("replay", help="step through a record"))
+    serve.add_options(commands.add_parser("serve", help="the table in a browser: play, watch, learn"))
     commands.add_parser("train", help="learn to play by self-play: train --help")
     commands.add_parser("evaluate", help="measure agents: evaluate --help")
     return parser

@@ -206,7 +206,7 @@ class Table:
                 dealt_in=np.flatnonzero(states["dealt_in"][0, :n]).tolist(),
             )
         )
-        self._refresh()
+        self.refresh()
 
     def next_deal(self) -> None:
         """Deal the next deal of the match. Raises SetupError while a deal is on or when the match is over."""
@@ -287,6 +287,35 @@ class Table:
         still in the deck, is not in it; ``state`` has that too.
         """
         return np.stack([self.observe(seat) for seat in range(self.settings.num_players)])
+
+    def choosers(self) -> dict[int, np.ndarray]:
+        """Who chooses now: masks int8[number of actions] by seat.
+
+        One seat, that to act; in a hidden phase all seats whose choices stay secret until the last, whoever of them has
+        been asked yet. Empty when the deal is over.
+        """
+        if self.to_act is None:
+            return {}
+        if self.states["phase"][0] not in self.game.HIDDEN_PHASES:
+            return {self.to_act: self.mask(self.to_act)}
+        ahead, masks = self.clone(), {}
+        phase = ahead.phase
+        while ahead.to_act is not None and ahead.phase == phase and ahead.to_act not in masks:
+            masks[ahead.to_act] = ahead.mask(ahead.to_act)
+            ahead.act(ahead.legal()[0])
+        return masks
+
+    def asking(self, seat: int) -> Table:
+        """A copy at which one of the ``choosers`` is to act: those asked before it have chosen something legal.
+
+        What they chose means nothing, and the seat cannot see it. Raises ValueError if the seat does not choose now.
+        """
+        if seat not in self.choosers():
+            raise ValueError(f"player_{seat} does not choose now")
+        ahead = self.clone()
+        while ahead.to_act != seat:
+            ahead.act(ahead.legal()[0])
+        return ahead
 
     def info(self, seat: int) -> dict[str, Any]:
         """Public facts for a seat that is to act (empty for others)."""
@@ -376,7 +405,8 @@ class Table:
     def _legal_names(self) -> str:
         return ", ".join(f"{self.action_names[action]!r} ({action})" for action in self.legal()) or "nothing"
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Find out anew what is legal: after ``states`` was written from outside."""
         count = self._kernels.legal(self.states, 0, self._scratch)
         self._mask = np.zeros(len(self.action_names), np.int8)
         self._mask[self._scratch[:count]] = 1

@@ -201,7 +201,7 @@ class AuctionVectorEnv(VectorEnv[Any, Any, Any]):
         for row in rows.tolist():
             table = Table(self.batch.game, self.batch.settings)  # it knows how to say what is wrong
             table.states = self.batch.states[row : row + 1].copy()
-            table._refresh()
+            table.refresh()
             try:
                 table.act(int(actions[row]))
             except IllegalActionError as error:

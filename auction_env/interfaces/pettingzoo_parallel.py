@@ -101,17 +101,7 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
 
     def _find_choosers(self) -> None:
         """Who chooses in the next step, with their masks: one seat, or all whose choices stay secret till the last."""
-        table, self._choosers = self.table, {}
-        if table.to_act is None:
-            return
-        hidden = table.state.phase in table.game.HIDDEN_PHASES
-        ahead = table.clone() if hidden else table
-        phase = ahead.phase
-        while ahead.phase == phase and ahead.to_act is not None and ahead.to_act not in self._choosers:
-            self._choosers[ahead.to_act] = ahead.mask(ahead.to_act)
-            if not hidden:
-                return
-            ahead.act(ahead.legal()[0])
+        self._choosers = self.table.choosers()
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:  # type: ignore[override]
         """Act for all agents: ``actions`` has an action for each of ``agents``.

@@ -343,7 +343,7 @@ def test_a_row_copied_to_another_table_plays_on_alike(game):
         for _ in range(int(rng.integers(1, 12))):
             first.act(int(rng.choice(first.legal())))
         second.states = first.states.copy()
-        second._refresh()
+        second.refresh()
         while first.to_act is not None:
             action = int(rng.choice(first.legal()))
             first.act(action)
