@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,10 +24,6 @@ SEND_SECONDS = 10.0  # that a client may take to read a message
 ABSENT_SECONDS = 60.0  # after which another may let an agent play for a person who is gone
 IDLE_SECONDS = 24 * 3600.0  # after which a room without people is closed
 
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\uffff]"
-)
-
 # Kinds of messages that a client sends over a socket: the fields of each, and their types.
 MESSAGES: dict[str, dict[str, type]] = {
     "sit": {"seat": int, "name": str},
@@ -40,6 +35,7 @@ MESSAGES: dict[str, dict[str, type]] = {
     "next": {},
     "hint": {"agent": str},
     "review": {},
+    "ping": {},
 }
 
 
@@ -68,7 +64,8 @@ def parse_message(text: str) -> dict[str, Any]:
 
 def clean_name(name: str) -> str:
     """A person's name as it is shown: one line, nothing invisible, at most MAX_NAME characters. Raises MessageError."""
-    cleaned = " ".join(_INVISIBLE.sub("", name[: 8 * MAX_NAME]).split())[:MAX_NAME].strip()
+    shown = "".join(sign for sign in name[: 8 * MAX_NAME] if sign.isprintable() or sign.isspace())
+    cleaned = " ".join(shown.split())[:MAX_NAME].strip()
     if not cleaned:
         raise MessageError(f"give a name of 1 to {MAX_NAME} characters")
     return cleaned

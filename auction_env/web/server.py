@@ -29,6 +29,7 @@ from auction_env.web.limits import Bucket, MessageError, parse_message
 from auction_env.web.lobby import Lobby, OpenRoom, ServerConfig
 
 MOST_STRIKES = 20  # messages that make no sense, after which a client is sent away
+_GONE = (WebSocketDisconnect, RuntimeError, OSError, TimeoutError)  # what a client that has gone brings about
 _BUSY, _MISSING, _RUDE = 1013, 4404, 1008  # codes of closed sockets
 
 
@@ -55,7 +56,7 @@ class Connection:
         self._due = asyncio.Event()
         self._messages = Bucket(limits.MESSAGE_RATE, limits.MESSAGE_BURST)
         self._thoughts = Bucket(limits.THINK_RATE, limits.THINK_BURST)
-        self._strikes = 0
+        self._strikes, self._code = 0, 1000
 
     def wake(self) -> None:
         """See Listener."""
@@ -70,10 +71,12 @@ class Connection:
                     tasks.start_soon(self._until_end, part, tasks.cancel_scope)
         finally:
             self.opened.part(self)
+            with anyio.move_on_after(limits.SEND_SECONDS, shield=True), contextlib.suppress(*_GONE):
+                await self.socket.close(self._code)
 
     async def _until_end(self, part: Callable[[], Awaitable[None]], scope: anyio.CancelScope) -> None:
         """When either part ends, both do: the client has gone, does not read, or was sent away."""
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError, TimeoutError):
+        with contextlib.suppress(*_GONE):
             await part()
         scope.cancel()
 
@@ -124,7 +127,7 @@ class Connection:
             except MessageError as error:
                 self._strikes += 1
                 self.reply(type="error", message=str(error))
-        await self.socket.close(_RUDE)
+        self._code = _RUDE
 
     async def _do(self, message: dict[str, Any]) -> None:
         opened, room = self.opened, self.opened.room
@@ -135,6 +138,8 @@ class Connection:
             self._seated(message["seat"], room.sit(**message))
         elif kind == "resume":
             self._seated(room.resume(message["token"]), message["token"])
+        elif kind == "ping":
+            self.reply(type="pong")
         elif kind == "next" and not room.for_people:
             opened.next_watched()
             opened.changed()

@@ -1,0 +1,173 @@
+"""Clients that send nonsense, too much, or do not read: they are sent away, and nobody else notices."""
+
+from __future__ import annotations
+
+import json
+
+import anyio
+import pytest
+
+pytest.importorskip("starlette")
+
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.websockets import WebSocketDisconnect
+from web_play import at_table, open_table, opened, play_deal, serving
+
+from auction_env.web import limits
+from auction_env.web.limits import MESSAGES, Bucket, MessageError, clean_name, parse_message
+from auction_env.web.server import Connection
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+MESSAGE = st.dictionaries(st.sampled_from(["type", "seat", "name", "token", "action", "agent", "x"]), PLAIN, max_size=4)
+KNOWN = st.builds(
+    lambda kind, fields: {"type": kind, **{name: fields[name] for name in MESSAGES[kind] if name in fields}},
+    st.sampled_from(sorted(MESSAGES)),
+    MESSAGE,
+)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as client:
+        yield client
+
+
+@given(st.text(max_size=50) | st.builds(json.dumps, MESSAGE | KNOWN | st.lists(PLAIN, max_size=3)))
+def test_any_text_is_a_message_of_its_kind_or_refused(text):
+    try:
+        message = parse_message(text)
+    except MessageError:
+        return
+    fields = MESSAGES[message["type"]]
+    assert all(type(message[name]) is kind for name, kind in fields.items())
+
+
+@given(st.text(max_size=80))
+def test_any_name_is_one_short_printable_line_or_refused(text):
+    try:
+        name = clean_name(text)
+    except MessageError:
+        return
+    assert 0 < len(name) <= limits.MAX_NAME and name.isprintable() and name == clean_name(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 3000, '{"type":' * 30, "\ud800", '{"type":"choose","action":1e999}', "x" * 5000]
+)
+def test_what_parsers_choke_on_is_refused(text):
+    with pytest.raises(MessageError):
+        parse_message(text)
+
+
+def test_nonsense_is_answered_then_ends_and_the_table_plays_on(server):
+    table = open_table(server, "auction_poker", [None, "random"])
+    bad = ["", "null", "[]", '{"type":"choose","action":99999999999999999999}', '{"type":"sit","seat":-1,"name":"x"}']
+    with at_table(server, table) as ana:
+        ana.sit(0, "Ana")
+        with at_table(server, table) as rude, pytest.raises(WebSocketDisconnect) as closed:
+            for number in range(100):
+                rude.socket.send_text(bad[number % len(bad)])
+                rude.receive()
+        assert closed.value.code == 1008
+        with at_table(server, table) as rude, pytest.raises(WebSocketDisconnect):
+            rude.socket.send_bytes(b"\x00" * 100)
+            for _ in range(200):
+                rude.socket.send_text("x" * 4000)
+                rude.receive()
+        assert play_deal(ana, lambda legal: legal[0])["payoffs"]
+    assert server.app.state.lobby.sockets == 0
+
+
+def test_too_many_messages_end_the_connection(server, monkeypatch):
+    monkeypatch.setattr(limits, "MESSAGE_BURST", 5.0)
+    monkeypatch.setattr(limits, "MESSAGE_RATE", 0.01)
+    table = open_table(server, "auction_poker", [None, None])
+    with at_table(server, table) as eager, pytest.raises(WebSocketDisconnect):
+        for _ in range(10):
+            eager.send("resume", token="x")
+        while True:
+            eager.receive()
+
+
+def test_thinking_is_rationed(server):
+    table = open_table(server, "auction_poker", [None, "random"])
+    with at_table(server, table) as ana:
+        ana.sit(0, "Ana")
+        ana.turn()
+        for _ in range(int(limits.THINK_BURST) + 2):
+            ana.send("hint", agent="random")
+        assert "wait" in ana.until(lambda message: message["type"] == "error")["message"]
+
+
+def test_a_client_that_does_not_read_is_let_go(server, monkeypatch):
+    monkeypatch.setattr(limits, "SEND_SECONDS", 0.05)
+    lobby = server.app.state.lobby
+    room = opened(server, open_table(server, "auction_poker", [None, None]))
+
+    class Deaf:
+        async def send_text(self, text: str) -> None:
+            await anyio.sleep_forever()
+
+        async def receive(self) -> None:
+            await anyio.sleep_forever()
+
+        async def close(self, code: int) -> None:
+            await anyio.sleep_forever()
+
+    async def meet() -> None:
+        with anyio.fail_after(5):
+            await Connection(Deaf(), room, lobby).run()  # type: ignore[arg-type]
+
+    server.portal.call(meet)
+    assert not room.listeners
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        {"game": "chess", "seats": [None, None]},
+        {"game": "auction_poker", "seats": [None]},
+        {"game": "auction_poker", "seats": [None] * 8},
+        {"game": "auction_poker", "seats": [None, "ppo:/etc/passwd"]},
+        {"game": "auction_poker", "seats": [None, "os:system"]},
+        {"game": "auction_poker", "seats": [None, 3]},
+        {"game": "auction_poker", "seats": [None, None], "settings": {"num_deals": 1000}},
+        {"game": "auction_poker", "seats": [None, None], "settings": {"ante": "x"}},
+        {"game": "auction_poker", "seats": [None, None], "settings": {"nonsense": 1}},
+        {"game": "auction_flop", "seats": [None, None], "settings": {"starting_chips": 1_000_000}},
+        {"game": "auction_flop", "seats": [None, None], "settings": {"pot_shares": [[1]]}},
+        {"game": "auction_poker", "seats": [None, None], "more": 1},
+    ],
+)
+def test_tables_that_make_no_sense_are_refused_in_a_line(server, body):
+    answer = server.post("/api/tables", json=body)
+    assert answer.status_code == 400 and answer.json()["error"] and "\n" not in answer.json()["error"]
+
+
+def test_large_and_foreign_bodies_are_refused(server):
+    headers = {"content-type": "application/json"}
+    for content in (b"{", b"[" * 5000, b'"' + b"x" * 20_000 + b'"', b"\xff\xfe"):
+        assert server.post("/api/tables", content=content, headers=headers).status_code == 400
+    assert server.post("/api/tables", content=b"{}", headers={"content-type": "text/plain"}).status_code == 400
+
+
+def test_rooms_are_bounded_and_empty_ones_make_room(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_ROOMS", 3)
+    with serving() as client:
+        first = open_table(client, "auction_poker", [None, None])
+        with at_table(client, first) as ana:
+            ana.sit(0, "Ana")
+            others = [open_table(client, "auction_poker", [None, None]) for _ in range(4)]
+            assert set(client.app.state.lobby.rooms) == {first, *others[-2:]}
+            with pytest.raises(WebSocketDisconnect), at_table(client, others[0]) as gone:
+                gone.receive()
+
+
+def test_a_bucket_allows_a_burst_and_then_its_rate():
+    now = [0.0]
+    bucket = Bucket(2.0, 3.0, lambda: now[0])
+    assert [bucket.take() for _ in range(5)] == [True, True, True, False, False]
+    now[0] = 1.0
+    assert [bucket.take() for _ in range(3)] == [True, True, False]
