@@ -51,7 +51,7 @@ class Connection:
         self.socket, self.opened, self.lobby = socket, opened, lobby
         self.seat: int | None = None
         self._replies: list[str] = []
-        self._shown = ""  # the state sent last
+        self._shown, self._stale = "", True  # the state sent last, and whether it may have changed
         self._deal, self._frames = 0, 0  # sent of a room without people
         self._due = asyncio.Event()
         self._messages = Bucket(limits.MESSAGE_RATE, limits.MESSAGE_BURST)
@@ -60,6 +60,7 @@ class Connection:
 
     def wake(self) -> None:
         """See Listener."""
+        self._stale = True
         self._due.set()
 
     async def run(self) -> None:
@@ -93,7 +94,9 @@ class Connection:
 
     def _news(self) -> list[str]:
         """What has changed for this client since it was last told."""
-        room = self.opened.room
+        if not self._stale:
+            return []
+        self._stale, room = False, self.opened.room
         state = dumps(room.state(self.seat))
         news = [] if state == self._shown else [state]
         self._shown = state
@@ -110,7 +113,7 @@ class Connection:
         """Answer the client."""
         if len(self._replies) < limits.MAX_REPLIES:
             self._replies.append(dumps(content))
-        self.wake()
+        self._due.set()
 
     # --- from the client ---
 

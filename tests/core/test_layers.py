@@ -14,7 +14,7 @@ MOST_LINES = 600
 
 # From the ground up. A module may import from its own layer and from those below it, in functions too: nothing else.
 LAYERS = ("core", "games", "rendering", "engine", "evaluation", "agents", "interfaces", "web", "", "cli", "__main__")
-# ``""`` is the package itself, as users import it; ``web`` is below it, as an extra that nothing but the command line needs.
+# ``""`` is the package itself, as users import it; ``web``, an extra, is needed by the command line alone.
 
 
 def name_of(path: Path) -> str:

@@ -31,7 +31,7 @@ def server():
 
 
 def test_a_person_plays_a_deal_of_each_game_against_agents(server, game):
-    table = open_table(server, game.NAME, [None, "rules", "random"], num_deals=2)
+    table = open_table(server, game.NAME, [None, "rules", "random"], num_deals=2, starting_chips=200)
     with at_table(server, table) as ana:
         ana.sit(0, "Ana")
         state = play_deal(ana, lambda legal: legal[-1])
