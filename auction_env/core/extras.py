@@ -8,6 +8,7 @@ import importlib.util
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "matplotlib", "tensorboard", "tqdm"),
     "evaluate": ("matplotlib", "openskill", "tqdm"),
+    "solve": ("scipy", "tqdm"),
     "web": ("starlette", "uvicorn", "websockets"),
 }
 

@@ -42,6 +42,8 @@ class ObservationField:
         meaning: one sentence.
         fraction: False when all entries are 0 or 1; True when they are fractions in [0, 1].
         final_only: True when all entries are 0 until the deal is over. Such fields come last.
+        cards: how the last axis shows cards, if it does: "set", an entry for each of 52 by card index; "one", a card as
+            13 ranks, then 4 suits.
     """
 
     name: str
@@ -49,6 +51,7 @@ class ObservationField:
     meaning: str
     fraction: bool = False
     final_only: bool = False
+    cards: str = ""
 
     @property
     def size(self) -> int:
@@ -127,6 +130,7 @@ class Game(Protocol):
     # A game may define ``retrace(row, target, act)`` and ``settled(row)``: they let ``engine.validation`` play a deal
     # again from its state, so that states that come from elsewhere are checked in full.
     # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside.
+    # ``suits_matter(settings)`` and, compiled, ``plain_action(s, action)`` let ``solve`` leave suits out where it can.
 
     def __hash__(self) -> int:  # modules are hashable
         ...

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner
-from auction_env.games.cards import CARD_NAMES, draw_below, shuffle_deck
+from auction_env.games.cards import CARD_NAMES, EMPTY, card_bit, draw_below, shuffle_deck
 from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
 
 NAME = "kuhn"
@@ -187,6 +187,27 @@ def resample_from_infostate(s: Any, me: Any) -> None:
         card = s.deck[place]
         s.deck[place] = s.deck[other]
         s.deck[other] = card
+
+
+@inner
+def num_draws(before: Any, s: Any) -> Any:
+    return 2 * (before.phase == OVER)
+
+
+@inner
+def draw_choices(before: Any, s: Any, draw: Any) -> Any:
+    cards = EMPTY
+    for index in range(draw, np.int64(s.num_ranks)):
+        cards |= card_bit(s.deck[index])
+    return cards
+
+
+@inner
+def settle_draw(before: Any, s: Any, draw: Any, card: Any) -> None:
+    for other in range(draw, np.int64(s.num_ranks)):
+        if s.deck[other] == card:
+            s.deck[other] = s.deck[draw]
+            s.deck[draw] = card
 
 
 def eligibility(s: Any, seat: int) -> str:

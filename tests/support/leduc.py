@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner
-from auction_env.games.cards import CARD_NAMES, draw_below, shuffle_deck
+from auction_env.games.cards import CARD_NAMES, EMPTY, card_bit, draw_below, shuffle_deck
 from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
 
 NAME = "leduc"
@@ -233,6 +233,30 @@ def resample_from_infostate(s: Any, me: Any) -> None:
         card = s.deck[index]
         s.deck[index] = s.deck[other]
         s.deck[other] = card
+
+
+@inner
+def num_draws(before: Any, s: Any) -> Any:
+    if before.phase == OVER:
+        return 2
+    return (s.round - before.round) * (s.phase == BET)
+
+
+@inner
+def draw_choices(before: Any, s: Any, draw: Any) -> Any:
+    cards = EMPTY
+    for index in range(draw if before.phase == OVER else PUBLIC, CARDS):
+        cards |= card_bit(s.deck[index])
+    return cards
+
+
+@inner
+def settle_draw(before: Any, s: Any, draw: Any, card: Any) -> None:
+    index = draw if before.phase == OVER else PUBLIC
+    for other in range(index, CARDS):
+        if s.deck[other] == card:
+            s.deck[other] = s.deck[index]
+            s.deck[index] = card
 
 
 def eligibility(s: Any, seat: int) -> str:

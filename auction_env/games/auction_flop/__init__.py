@@ -3,6 +3,7 @@
 from auction_env.games.auction_flop.chance import draw_choices, num_draws, settle_draw
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observation_fields, observe
+from auction_env.games.auction_flop.ranks import plain_action, suits_matter
 from auction_env.games.auction_flop.resample import resample_from_infostate
 from auction_env.games.auction_flop.retrace import retrace, settled
 from auction_env.games.auction_flop.rules import (
@@ -126,11 +127,13 @@ __all__ = [
     "own_hand",
     "pending",
     "place_chips",
+    "plain_action",
     "public_name",
     "resample_from_infostate",
     "retrace",
     "settle_draw",
     "settled",
+    "suits_matter",
     "view",
     "visible_deck",
 ]

@@ -30,9 +30,11 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
         ObservationField("bidder", (n,), "the seat that bid highest for the flop on the table"),
         ObservationField("discarded", (n, hand + 1), "how many cards each seat discarded, once it has"),
         ObservationField("held", (n, hand + 1), "how many cards each seat holds"),
-        ObservationField("hand", (hand, _CARD), "own cards in sorted order: 13 ranks, then 4 suits"),
-        ObservationField("own_discards", (52,), "cards the seat discarded from its hand, by card index"),
-        ObservationField("flop", (flop, _CARD), "the flop on the table in sorted order: 13 ranks, then 4 suits"),
+        ObservationField("hand", (hand, _CARD), "own cards in sorted order: 13 ranks, then 4 suits", cards="one"),
+        ObservationField("own_discards", (52,), "cards the seat discarded from its hand, by card index", cards="set"),
+        ObservationField(
+            "flop", (flop, _CARD), "the flop on the table in sorted order: 13 ranks, then 4 suits", cards="one"
+        ),
         ObservationField("hand_made", (9,), "category of the own hand as it is"),
         ObservationField(
             "keep_made", ((1 << flop) - 1, 9), "category the own hand would have with each subset of the flop"
@@ -51,7 +53,11 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
         ),
         *(_full_pieces(settings) if settings.observation == "full" else _compact_pieces(settings)),
         ObservationField(
-            "shown", (n - 1, 52), "the hands of the other seats, shown at the end, by card index", final_only=True
+            "shown",
+            (n - 1, 52),
+            "the hands of the other seats, shown at the end, by card index",
+            final_only=True,
+            cards="set",
         ),
     )
 
@@ -59,7 +65,9 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
 def _full_pieces(settings: Settings) -> tuple[ObservationField, ...]:
     n, flop, flops = settings.num_players, settings.flop_size, settings.max_flops
     return (
-        ObservationField("flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits"),
+        ObservationField(
+            "flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits", cards="one"
+        ),
         ObservationField("buyers", (flops, n), "the seat that got each flop"),
         ObservationField("prices", (flops,), "what each flop was sold for over all chips of the match", fraction=True),
         ObservationField(
@@ -78,7 +86,7 @@ def _full_pieces(settings: Settings) -> tuple[ObservationField, ...]:
 def _compact_pieces(settings: Settings) -> tuple[ObservationField, ...]:
     return (
         ObservationField(
-            "bought", (settings.num_players, 52), "the cards of all flops each seat has got, by card index"
+            "bought", (settings.num_players, 52), "the cards of all flops each seat has got, by card index", cards="set"
         ),
     )
 

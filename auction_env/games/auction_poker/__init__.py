@@ -3,6 +3,7 @@
 from auction_env.games.auction_poker.chance import draw_choices, num_draws, settle_draw
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
+from auction_env.games.auction_poker.ranks import plain_action, suits_matter
 from auction_env.games.auction_poker.resample import resample_from_infostate
 from auction_env.games.auction_poker.retrace import retrace, settled
 from auction_env.games.auction_poker.rules import (
@@ -148,12 +149,14 @@ __all__ = [
     "observe",
     "own_hand",
     "pending",
+    "plain_action",
     "public_name",
     "resample_from_infostate",
     "retrace",
     "settle_draw",
     "settled",
     "shows_cards",
+    "suits_matter",
     "view",
     "visible_deck",
 ]

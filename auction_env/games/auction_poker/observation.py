@@ -26,10 +26,13 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
         ObservationField("turn", (n,), "the seat to act while picking or betting; empty while choices are hidden"),
         ObservationField("dealer", (n,), "the dealer"),
         ObservationField("dealt_in", (n,), "seats in this deal"),
-        ObservationField("hole", (52,), "own concealed cards, by card index"),
-        ObservationField("row", (52,), "cards on the table, by card index"),
+        ObservationField("hole", (52,), "own concealed cards, by card index", cards="set"),
+        ObservationField("row", (52,), "cards on the table, by card index", cards="set"),
         ObservationField(
-            "picks", (auctions, n, CARD_ENTRIES), "the card each seat took in each auction: 13 ranks, then 4 suits"
+            "picks",
+            (auctions, n, CARD_ENTRIES),
+            "the card each seat took in each auction: 13 ranks, then 4 suits",
+            cards="one",
         ),
         ObservationField(
             "bids", (auctions, n, settings.max_bid), "each seat's bid in each auction, once revealed; own at once"
@@ -58,6 +61,7 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
             (n - 1, 52),
             "concealed cards of the other seats turned up at a showdown, by card index",
             final_only=True,
+            cards="set",
         ),
     )
 
