@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
+from auction_env.core import config
+from auction_env.core.config import ConfigError, key
 from auction_env.engine.features import has_features
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
@@ -17,79 +17,65 @@ from auction_env.games.game import Game, make_settings
 NETWORKS = ("cards", "mlp")  # as in ``networks``, which needs torch
 
 
-class ConfigError(ValueError):
-    """A config key is unknown or its value makes no sense; the message names it and the fix."""
-
-
-def _key(default: Any, meaning: str, low: float | None = None, high: float | None = None) -> Any:
-    metadata = {"meaning": meaning, "low": low, "high": high}
-    if isinstance(default, (list, dict)):
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
-
-
 @dataclasses.dataclass
 class Config:
     """All keys of a training config. Every key has a default; unknown keys are errors. Names: stable-baselines3's."""
 
-    game: str = _key("auction_poker", "name of the game")
-    settings: dict[str, Any] = _key({}, "the game's settings that differ from their defaults")
-    seats: list[int] = _key([], "numbers of seats that one policy learns, tables shared equally; []: num_players alone")
-    run: str = _key("runs/auction_poker", "folder of the run; made new, refused if it holds a run already")
-    seed: int = _key(0, "seed of everything: tables, network, sampling", 0, 2**31)
+    game: str = key("auction_poker", "name of the game")
+    settings: dict[str, Any] = key({}, "the game's settings that differ from their defaults")
+    seats: list[int] = key([], "numbers of seats that one policy learns, tables shared equally; []: num_players alone")
+    run: str = key("runs/auction_poker", "folder of the run; made new, refused if it holds a run already")
+    seed: int = key(0, "seed of everything: tables, network, sampling", 0, 2**31)
     # how much, how fast
-    total_timesteps: int = _key(3_000_000, "decisions to learn from in all, by whichever seat", 1, 10**12)
-    num_envs: int = _key(1024, "tables played at once", 1, 1 << 20)
-    n_steps: int = _key(36, "decisions a table and iteration", 1, 1 << 16)
-    threads: int = _key(0, "threads of the network; 0: all cores", 0, 1024)
+    total_timesteps: int = key(3_000_000, "decisions to learn from in all, by whichever seat", 1, 10**12)
+    num_envs: int = key(1024, "tables played at once", 1, 1 << 20)
+    n_steps: int = key(36, "decisions a table and iteration", 1, 1 << 16)
+    threads: int = key(0, "threads of the network; 0: all cores", 0, 1024)
     # the network
-    network: str = _key("cards", "'cards': reads what hands become, shared by all cards; 'mlp': the flat observation")
-    net_arch: list[int] = _key([128, 64], "sizes of the hidden layers; actor and critic have their own")
-    embedding: int = _key(32, "size of the encoding of a seat or of an option, network 'cards'", 1, 1 << 12)
+    network: str = key("cards", "'cards': reads what hands become, shared by all cards; 'mlp': the flat observation")
+    net_arch: list[int] = key([128, 64], "sizes of the hidden layers; actor and critic have their own")
+    embedding: int = key(32, "size of the encoding of a seat or of an option, network 'cards'", 1, 1 << 12)
     # its updates (PPO)
-    learning_rate: float = _key(2e-3, "Adam's step size at the start", 0, 1)
-    learning_rate_end: float = _key(1e-4, "and at the end; linear between", 0, 1)
-    n_epochs: int = _key(1, "passes over each iteration's decisions", 1, 100)
-    batch_size: int = _key(1024, "decisions in a gradient step", 2, 1 << 24)
-    ent_coef: float = _key(0.015, "weight of the entropy bonus at the start: 0 makes play predictable", 0, 10)
-    ent_coef_end: float = _key(0.001, "and at the end; linear between", 0, 10)
-    clip_range: float = _key(0.2, "PPO's clipping range", 0, 10)
-    gae_lambda: float = _key(0.8, "lambda of the advantage estimate; the discount is 1", 0, 1)
-    vf_coef: float = _key(0.5, "weight of the value loss", 0, 100)
-    max_grad_norm: float = _key(0.5, "gradient norm is clipped to this", 0, 1e6)
-    reward_scale: float = _key(0.1, "rewards are chips times this", 1e-9, 1e9)
-    oracle_critic: bool = _key(False, "the critic sees all cards, in training only; network 'cards'")
-    kl_coef: float = _key(0.0, "weight of the pull towards a slowly moving copy of the policy, the magnet", 0, 100)
-    magnet_rate: float = _key(0.05, "fraction by which the magnet follows in an iteration", 0, 1)
-    label_decisions: int = _key(0, "decisions of each iteration whose likely actions are all played out", 0, 1 << 20)
-    label_worlds: int = _key(0, "in so many worlds that the seat can imagine; 0: at the table as it stands", 0, 1 << 12)
-    label_coef: float = _key(1.0, "weight of what is learned from them", 0, 100)
+    learning_rate: float = key(2e-3, "Adam's step size at the start", 0, 1)
+    learning_rate_end: float = key(1e-4, "and at the end; linear between", 0, 1)
+    n_epochs: int = key(1, "passes over each iteration's decisions", 1, 100)
+    batch_size: int = key(1024, "decisions in a gradient step", 2, 1 << 24)
+    ent_coef: float = key(0.015, "weight of the entropy bonus at the start: 0 makes play predictable", 0, 10)
+    ent_coef_end: float = key(0.001, "and at the end; linear between", 0, 10)
+    clip_range: float = key(0.2, "PPO's clipping range", 0, 10)
+    gae_lambda: float = key(0.8, "lambda of the advantage estimate; the discount is 1", 0, 1)
+    vf_coef: float = key(0.5, "weight of the value loss", 0, 100)
+    max_grad_norm: float = key(0.5, "gradient norm is clipped to this", 0, 1e6)
+    reward_scale: float = key(0.1, "rewards are chips times this", 1e-9, 1e9)
+    oracle_critic: bool = key(False, "the critic sees all cards, in training only; network 'cards'")
+    kl_coef: float = key(0.0, "weight of the pull towards a slowly moving copy of the policy, the magnet", 0, 100)
+    magnet_rate: float = key(0.05, "fraction by which the magnet follows in an iteration", 0, 1)
+    label_decisions: int = key(0, "decisions of each iteration whose likely actions are all played out", 0, 1 << 20)
+    label_worlds: int = key(0, "in so many worlds that the seat can imagine; 0: at the table as it stands", 0, 1 << 12)
+    label_coef: float = key(1.0, "weight of what is learned from them", 0, 100)
     # a warm start
-    warm_start: str = _key("", "agent that is imitated first, such as 'rules'; '': none")
-    warm_start_timesteps: int = _key(600_000, "decisions of that agent to learn from", 1, 10**12)
-    warm_start_epochs: int = _key(2, "passes over them", 1, 100)
+    warm_start: str = key("", "agent that is imitated first, such as 'rules'; '': none")
+    warm_start_timesteps: int = key(600_000, "decisions of that agent to learn from", 1, 10**12)
+    warm_start_epochs: int = key(2, "passes over them", 1, 100)
     # opponents
-    opponents: list[str] = _key([], "agents in the pool besides the snapshots, such as 'rules'")
-    opponents_prob: float = _key(0.7, "of the pool's seats, the part that goes to these agents", 0, 1)
-    opponent_pool_prob: float = _key(0.3, "fraction of the deals with one to n - 1 of the pool at the table", 0, 1)
-    opponent_pool_size: int = _key(8, "snapshots of the policy kept to play against, spread evenly in log age", 0, 1000)
-    prioritized: bool = _key(False, "draw those of the pool more often from whom the learner wins least")
-    snapshot_every: int = _key(10, "iterations between snapshots", 1, 10**9)
+    opponents: list[str] = key([], "agents in the pool besides the snapshots, such as 'rules'")
+    opponents_prob: float = key(0.7, "of the pool's seats, the part that goes to these agents", 0, 1)
+    opponent_pool_prob: float = key(0.3, "fraction of the deals with one to n - 1 of the pool at the table", 0, 1)
+    opponent_pool_size: int = key(8, "snapshots of the policy kept to play against, spread evenly in log age", 0, 1000)
+    prioritized: bool = key(False, "draw those of the pool more often from whom the learner wins least")
+    snapshot_every: int = key(10, "iterations between snapshots", 1, 10**9)
     # results
-    average: float = _key(0.1, "averaged weights look back over this fraction of the iterations", 0, 1)
-    eval_opponents: list[str] = _key(
-        ["random", "rules"], "who evaluations during training are against, beside the pool"
-    )
-    select_by: str = _key("rules", "of them, the one by whom the kept weights are chosen")
-    temperatures: list[float] = _key([1.0, 0.7, 0.5, 0.3], "at which the kept weights may play: the best one is chosen")
-    evaluate_every: int = _key(10, "iterations between evaluations", 1, 10**9)
-    evaluate_deals: int = _key(2000, "deals of such an evaluation", 2, 10**9)
-    final_deals: int = _key(20_000, "deals of the evaluation at the end", 2, 10**9)
-    checkpoint_every: int = _key(20, "iterations between checkpoints", 1, 10**9)
+    average: float = key(0.1, "averaged weights look back over this fraction of the iterations", 0, 1)
+    eval_opponents: list[str] = key(["random", "rules"], "who evaluations during training are against, beside the pool")
+    select_by: str = key("rules", "of them, the one by whom the kept weights are chosen")
+    temperatures: list[float] = key([1.0, 0.7, 0.5, 0.3], "at which the kept weights may play: the best one is chosen")
+    evaluate_every: int = key(10, "iterations between evaluations", 1, 10**9)
+    evaluate_deals: int = key(2000, "deals of such an evaluation", 2, 10**9)
+    final_deals: int = key(20_000, "deals of the evaluation at the end", 2, 10**9)
+    checkpoint_every: int = key(20, "iterations between checkpoints", 1, 10**9)
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            setattr(self, field.name, _checked(field, getattr(self, field.name)))
+        config.check_keys(self)
         if any(size < 1 or size > 1 << 14 for size in self.net_arch):
             raise ConfigError(f"net_arch is {self.net_arch}: sizes of layers must be from 1 to {1 << 14}")
         if not self.temperatures or any(not 0 <= one <= 100 for one in self.temperatures):
@@ -125,7 +111,7 @@ class Config:
         game = get_game(game or self.game)
         if self.network == "cards" and not has_features(game):
             raise ConfigError(f"network is 'cards', but {game.NAME} defines no features: use network = \"mlp\"")
-        return game, make_settings(game, {k: tuple(v) if isinstance(v, list) else v for k, v in self.settings.items()})
+        return game, make_settings(game, config.settings_of(self))
 
     def tables(self, game: Game, settings: Any) -> list[Any]:
         """The Settings of the tables: one of each number of seats.
@@ -144,91 +130,25 @@ class Config:
         return -(-self.total_timesteps // (self.num_envs * self.n_steps))
 
 
-_TYPES = get_type_hints(Config)
-
-
-def _checked(field: dataclasses.Field[Any], value: Any) -> Any:
-    kind = _TYPES[field.name]
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    plain = kind if isinstance(kind, type) else kind.__origin__
-    good = isinstance(value, plain) and not (isinstance(value, bool) and plain is not bool)
-    if good and plain is list:
-        wanted = (int, float) if kind.__args__[0] is float else kind.__args__[0]
-        good = all(isinstance(entry, wanted) and not isinstance(entry, bool) for entry in value)
-    if not good:
-        raise ConfigError(f"{field.name} is {value!r}: it must be {_type_words(kind)} ({field.metadata['meaning']})")
-    low, high = field.metadata["low"], field.metadata["high"]
-    if low is not None and not low <= value <= high:
-        raise ConfigError(f"{field.name} is {value!r}: it must be from {low} to {high} ({field.metadata['meaning']})")
-    return value
-
-
-def _type_words(kind: Any) -> str:
-    words = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
-    return words.get(kind) or {
-        list[int]: "a list of integers",
-        list[float]: "a list of numbers",
-        list[str]: "a list of texts",
-    }.get(kind, "a table of keys")
-
-
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """A config from a TOML file and overrides ``key=value``, such as ``ent_coef=0.1`` or ``settings.num_players=4``.
 
     Raises:
         ConfigError: the file cannot be read, a key is unknown (the nearest is suggested), or a value is wrong.
     """
-    try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"config {path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"config {path} is not TOML: {error}") from error
-    return make_config(values, overrides)
+    return _resolved(config.load(Config, path, overrides))
 
 
 def make_config(values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:
     """A config from plain values and overrides. Errors as ``load_config``."""
-    settings = values.get("settings", {})
-    if not isinstance(settings, Mapping):
-        raise ConfigError(f"settings is {settings!r}: it must be a table of keys, [settings]")
-    merged: dict[str, Any] = {**values, "settings": dict(settings)}
-    for override in overrides:
-        key, equals, text = override.partition("=")
-        if not equals:
-            raise ConfigError(f"{override!r} is no override: write key=value")
-        parent, _, name = key.rpartition(".")
-        if parent not in ("", "settings"):
-            raise ConfigError(f"there is no config key {key!r}: only 'settings' has keys of its own")
-        (merged["settings"] if parent else merged)[name] = _parse(text)
-    known = [field.name for field in dataclasses.fields(Config)]
-    for key in merged:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
-            raise ConfigError(f"there is no config key {key!r}: {hint}")
-    config = Config(**merged)
-    config.resolve()
-    return config
+    return _resolved(config.make(Config, values, overrides))
 
 
-def _parse(text: str) -> Any:
-    """A value as TOML writes it; what is not TOML is text, so that quotes may be left out."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
+def _resolved(found: Config) -> Config:
+    found.resolve()
+    return found
 
 
 def documentation() -> str:
     """Every key, its default and meaning: one line each."""
-    return "\n".join(
-        f"{field.name} = {_default(field)!r}  # {field.metadata['meaning']}" for field in dataclasses.fields(Config)
-    )
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default is dataclasses.MISSING:
-        return field.default_factory()  # type: ignore[operator,misc]
-    return field.default
+    return config.documentation(Config)

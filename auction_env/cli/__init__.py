@@ -1,4 +1,4 @@
-"""The command line: what there is; play at a table in the terminal; replay records; train; evaluate."""
+"""The command line: what there is; play at a table in the terminal; replay records; train; evaluate; solve."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from auction_env.cli import evaluate
 
         return evaluate.main(line[1:], f"{PROGRAM} evaluate")
+    if line[:1] == ["solve"]:
+        from auction_env.cli import solve
+
+        return solve.main(line[1:], f"{PROGRAM} solve")
     options = _parser().parse_args(line)
     set_color(getattr(options, "color", "auto"))
     try:
@@ -65,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_options(commands.add_parser("serve", help="the table in a browser: play, watch, learn"))
     commands.add_parser("train", help="learn to play by self-play: train --help")
     commands.add_parser("evaluate", help="measure agents: evaluate --help")
+    commands.add_parser("solve", help="solve a small setting exactly: solve --help")
     return parser
 
 

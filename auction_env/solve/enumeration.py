@@ -25,6 +25,7 @@ _MOST_DRAWN = 1 << 22  # tables at once while chance is settled
 _SAMPLE = 1000  # tables that an estimate follows
 
 Visit = Callable[[int, np.ndarray, np.ndarray], None]  # seat, its new information states, a table at each
+Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]  # seat, information states, sequences, chances
 
 
 class TooLargeError(ValueError):
@@ -55,15 +56,21 @@ def _gigabytes(number: float) -> str:
 class _Points:
     """Tables with a decision pending."""
 
-    states: np.ndarray  # rows of STATE [N]
+    dtype: np.dtype[Any]  # STATE
+    words: np.ndarray  # uint64 [N, words of STATE]: rows of it as words, which numpy copies five times faster
     sequences: np.ndarray  # int32 [N, seats]
     chances: np.ndarray  # float64 [N], chance's part of the probability
 
     def __len__(self) -> int:
-        return len(self.states)
+        return len(self.words)
+
+    @property
+    def states(self) -> np.ndarray:
+        """Rows of STATE [N], a view."""
+        return self.words.reshape(-1).view(self.dtype)
 
     def at(self, rows: Any) -> _Points:
-        return _Points(self.states[rows], self.sequences[rows], self.chances[rows])
+        return _Points(self.dtype, self.words[rows], self.sequences[rows], self.chances[rows])
 
 
 class _Walk:
@@ -89,7 +96,8 @@ class _Walk:
         deck = deck_cards(self.settings.num_ranks, self.settings.num_suits)
         states["deck"][0, : len(deck)] = deck
         run.deal(states, 0, len(deck))
-        start = _Points(states, np.zeros((1, self.seats), np.int32), np.ones(1))
+        words = states.view(np.uint64).reshape(1, -1)
+        start = _Points(self.game.STATE, words, np.zeros((1, self.seats), np.int32), np.ones(1))
         return self.settle(before, np.zeros(1, np.int64), start)
 
     def keys(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
@@ -121,6 +129,8 @@ class _Walk:
         """
         draws = np.zeros(len(moved), np.int64)
         self.steps.num_draws(before, parents, moved.states, draws)
+        if not draws.any():
+            return moved
         quiet = np.flatnonzero(draws == 0)
         parts = [moved.at(quiet)] if len(quiet) else []
         for number in np.unique(draws[draws > 0]):
@@ -128,7 +138,7 @@ class _Walk:
             drawn = self._settle_all(before, parents[rows], moved.at(rows), int(number))
             self.chance_outcomes += len(drawn)
             parts.append(drawn)
-        return _joined(parts) if parts else moved.at(slice(0))
+        return _joined(parts)
 
     def _settle_all(self, before: np.ndarray, parents: np.ndarray, points: _Points, draws: int) -> _Points:
         origins = np.arange(len(points))
@@ -137,15 +147,14 @@ class _Walk:
             total = self.steps.count_draws(before, parents, points.states, draw, self.plain, counts)
             if total > _MOST_DRAWN:
                 raise TooLargeError(f"chance alone has over {_MOST_DRAWN:.1g} outcomes at once")
-            states = np.zeros(total, self.game.STATE)
+            words = np.zeros((total, points.words.shape[1]), np.uint64)
             rows, shares = np.zeros(total, np.int64), np.zeros(total)
-            words = points.states.view(np.uint64).reshape(len(points), -1)
             self.steps.draw(
-                *(before, parents, points.states, draw, self.plain, words),
-                *(states.view(np.uint64).reshape(total, -1), states, rows, shares),
+                *(before, parents, points.states, draw, self.plain, points.words),
+                *(words, words.reshape(-1).view(points.dtype), rows, shares),
             )
             chances = points.chances[rows] if self.rng else points.chances[rows] * shares
-            points = _Points(states, points.sequences[rows], chances)
+            points = _Points(points.dtype, words, points.sequences[rows], chances)
             parents, origins = parents[rows], origins[rows]
             if self.rng and total > _MOST_DRAWN // 16:
                 kept = self.rng.permutation(total)[: _MOST_DRAWN // 256]
@@ -198,7 +207,8 @@ def _joined(parts: list[_Points]) -> _Points:
     if len(parts) == 1:
         return parts[0]
     return _Points(
-        np.concatenate([part.states for part in parts]),
+        parts[0].dtype,
+        np.concatenate([part.words for part in parts]),
         np.concatenate([part.sequences for part in parts]),
         np.concatenate([part.chances for part in parts]),
     )
@@ -341,6 +351,7 @@ def enumerate_tree(
     fold: bool = True,
     most_bytes: int = MOST_BYTES,
     visit: Visit | None = None,
+    watch: Watch | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Tree:
     """The whole tree of one deal of a setting.
@@ -353,6 +364,8 @@ def enumerate_tree(
         most_bytes: a tree estimated to be larger is refused; one that grows larger all the same is given up.
         visit: called with a seat, its information states met for the first time, int64[B], and a table at each, rows of
             STATE: all of them over time, each once, in order of their numbers.
+        watch: called for all points at which some seat is to act: with the seat, its information states int32[B], the
+            sequences of all seats int32[B, seats], and chance's part of the probability float64[B].
         progress: called with the histories so far, and the part of the tree that they are, from 0 to 1.
 
     Raises:
@@ -377,13 +390,13 @@ def enumerate_tree(
             waiting.append(points.at(slice(CHUNK, None)))
             points = points.at(slice(CHUNK))
         actions, counts = walk.legal(points)
-        firsts = _first_sequences(walk, points, indices, actions, counts, visit)
+        firsts = _first_sequences(walk, points, indices, actions, counts, visit, watch)
         children, parents, places = walk.act(points, actions, counts)
         rows = np.arange(len(children))
         children.sequences[rows, points.states["to_act"][parents]] = firsts[parents] + places
         over = children.states["to_act"] < 0
         ends.append(children.sequences[over])
-        worth.append(walk.payoffs(children.at(over)))
+        worth.append(walk.payoffs(children)[over])
         histories, ended = histories + len(points) + len(ends[-1]), ended + len(ends[-1])
         if ended * _end_bytes(walk.seats) > most_bytes:
             raise TooLargeError(f"{_shown(game, settings)} has over {histories:.2g} histories, {_advice(most_bytes)}")
@@ -399,7 +412,13 @@ def enumerate_tree(
 
 
 def _first_sequences(
-    walk: _Walk, points: _Points, indices: list[_Index], actions: np.ndarray, counts: np.ndarray, visit: Visit | None
+    walk: _Walk,
+    points: _Points,
+    indices: list[_Index],
+    actions: np.ndarray,
+    counts: np.ndarray,
+    visit: Visit | None,
+    watch: Watch | None,
 ) -> np.ndarray:
     """Of the information state at each point, the first of its sequences, int64[N]; new ones are noted."""
     firsts = np.zeros(len(points), np.int64)
@@ -407,7 +426,7 @@ def _first_sequences(
     for seat, index in enumerate(indices):
         rows = np.flatnonzero(seats == seat)
         if len(rows):
-            states = points.states[rows]
+            states = points.words[rows].reshape(-1).view(points.dtype)
             keys = walk.keys(states, np.full(len(rows), seat))
             parents = np.ascontiguousarray(points.sequences[rows, seat])
             before = index.number
@@ -415,6 +434,8 @@ def _first_sequences(
             firsts[rows] = index.starts[numbers]
             if visit is not None and len(new):
                 visit(seat, np.arange(before, index.number), states[new])
+            if watch is not None:
+                watch(seat, numbers, points.sequences[rows], points.chances[rows])
     return firsts
 
 

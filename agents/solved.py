@@ -1,0 +1,103 @@
+"""Plays a solved policy of a small setting: ``solved:FILE``, as ``auction-env solve`` writes it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from auction_env.agents.base import AgentError, StateAgent
+
+from auction_env.games.game import Game
+from auction_env.solve.expansion import expansion, slots_of
+from auction_env.solve.files import FileError
+from auction_env.solve.policy_file import StoredPolicy, load_policy
+
+POLICY_FILE = "policy.npz"
+
+
+class SolvedAgent(StateAgent):
+    """Draws its actions from a stored policy. Where that knows nothing, any legal action is as likely as another.
+
+    It knows all that can come about at its settings while the seat plays by it. After moves of somebody else at its
+    seat it may not, in Auction Flop Poker: of two cards of one rank it always discards and keeps the first.
+    """
+
+    def __init__(self, policy: StoredPolicy, seed: int = 0) -> None:
+        self.policy = policy
+        self._steps = expansion(policy.game)
+        self._slots = slots_of(policy.game, policy.settings, policy.plain)
+        self._out = np.zeros(sum(f.size for f in policy.game.observation_fields(policy.settings)), np.float32)
+        self.seed(seed)
+
+    def seed(self, seed: int) -> None:
+        """See Agent."""
+        self._rng = np.random.default_rng([seed, 0x501FED])
+
+    def random_state(self) -> Any:
+        """See Agent."""
+        return self._rng.bit_generator.state
+
+    def set_random_state(self, state: Any) -> None:
+        """See Agent."""
+        self._rng.bit_generator.state = state
+
+    def probabilities(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Probability of each action at tables as in ``act_states``, float64[B, actions], zero where illegal."""
+        policy, legal = self.policy, np.zeros(masks.shape, np.int8)
+        places, keys = np.full(masks.shape, -1, np.int64), np.zeros(len(states), np.uint64)
+        self._steps.places(states, policy.plain, legal, places)
+        self._steps.keys(
+            states, states["to_act"].astype(np.int64), self._slots, self._out, self._out.view(np.uint32), keys
+        )
+        found = np.minimum(np.searchsorted(policy.keys, keys), len(policy.keys) - 1)
+        known = (policy.keys[found] == keys) & (np.diff(policy.starts)[found] == places.max(axis=1) + 1)
+        rows, actions = np.nonzero(_firsts(places) & known[:, None])
+        chances = np.where(known[:, None], 0.0, masks / masks.sum(axis=1, keepdims=True))
+        chances[rows, actions] = policy.chances[policy.starts[found[rows]] + places[rows, actions]]
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def act_states(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """See StateAgent."""
+        totals = np.cumsum(self.probabilities(states, masks), axis=1)
+        drawn = self._rng.random((len(masks), 1)) * totals[:, -1:]
+        return np.minimum((totals <= drawn).sum(axis=1), masks.shape[1] - 1)
+
+
+def _firsts(places: np.ndarray) -> np.ndarray:
+    """Of actions that share a place, the first: it stands for the others."""
+    # A place is new where it is larger than all before it, as actions that stand for others come in this order.
+    best = np.maximum.accumulate(places, axis=1)
+    before = np.concatenate([np.full((len(places), 1), -1), best[:, :-1]], axis=1)
+    return places > before
+
+
+def files(argument: str) -> list[Path]:
+    """The policy file; see ``agents.files``."""
+    return [_file(argument)] if argument else []
+
+
+def _file(argument: str) -> Path:
+    path = Path(argument)
+    return path / POLICY_FILE if path.is_dir() else path
+
+
+def make_agent(argument: str, game: Game, settings: Any, seed: int) -> SolvedAgent:
+    """``solved:runs/solve/x`` or ``solved:policy.npz``, at the settings that it was solved for."""
+    if not argument:
+        raise AgentError("agent 'solved' needs a policy file or the folder of one: solved:runs/solve/x")
+    try:
+        policy = load_policy(_file(argument), game)
+    except FileError as error:
+        raise AgentError(str(error)) from error
+    if policy.game.NAME != game.NAME:
+        raise AgentError(f"{argument} is solved for {policy.game.NAME}, not for {game.NAME}")
+    differ = [
+        f"{field.name} is {getattr(settings, field.name)!r}, not {getattr(policy.settings, field.name)!r}"
+        for field in dataclasses.fields(settings)
+        if getattr(settings, field.name) != getattr(policy.settings, field.name)
+    ]
+    if differ:
+        raise AgentError(f"{argument} is solved for other settings: {'; '.join(differ)}")
+    return SolvedAgent(policy, seed)

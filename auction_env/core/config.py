@@ -1,0 +1,120 @@
+"""Configs: a dataclass whose fields are keys, with meanings and ranges, read from TOML and from ``key=value`` texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from auction_env.core.limits import LimitError, parse_value, read_toml
+
+Kind = TypeVar("Kind")
+
+
+class ConfigError(ValueError):
+    """A config key is unknown or its value makes no sense; the message names it and the fix."""
+
+
+def key(default: Any, meaning: str, low: float | None = None, high: float | None = None) -> Any:
+    """A field of a config: its default, one sentence on it, and its range if it is a number."""
+    metadata = {"meaning": meaning, "low": low, "high": high}
+    if isinstance(default, (list, dict)):
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def check_keys(config: Any) -> None:
+    """See that each value has its field's type and lies in its range; integers become floats where those are meant.
+
+    Raises:
+        ConfigError: naming the first key that is wrong.
+    """
+    kinds = get_type_hints(type(config))
+    for field in dataclasses.fields(config):
+        setattr(config, field.name, _checked(field, kinds[field.name], getattr(config, field.name)))
+
+
+def _checked(field: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    plain = kind if isinstance(kind, type) else kind.__origin__
+    good = isinstance(value, plain) and not (isinstance(value, bool) and plain is not bool)
+    if good and plain is list:
+        wanted = (int, float) if kind.__args__[0] is float else kind.__args__[0]
+        good = all(isinstance(entry, wanted) and not isinstance(entry, bool) for entry in value)
+    if not good:
+        raise ConfigError(f"{field.name} is {value!r}: it must be {_type_words(kind)} ({field.metadata['meaning']})")
+    low, high = field.metadata["low"], field.metadata["high"]
+    if low is not None and not low <= value <= high:
+        raise ConfigError(f"{field.name} is {value!r}: it must be from {low} to {high} ({field.metadata['meaning']})")
+    return value
+
+
+def _type_words(kind: Any) -> str:
+    words = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+    return words.get(kind) or {
+        list[int]: "a list of integers",
+        list[float]: "a list of numbers",
+        list[str]: "a list of texts",
+    }.get(kind, "a table of keys")
+
+
+def load(kind: type[Kind], path: str | Path, overrides: Sequence[str] = ()) -> Kind:
+    """A config from a TOML file and overrides ``key=value``, such as ``ent_coef=0.1`` or ``settings.num_players=4``.
+
+    Raises:
+        ConfigError: the file cannot be read, a key is unknown (the nearest is suggested), or a value is wrong.
+    """
+    try:
+        values = read_toml(path)
+    except OSError as error:
+        raise ConfigError(f"config {path} cannot be read: {error.strerror}") from error
+    except LimitError as error:
+        raise ConfigError(f"config {path} is not read: {error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config {path} is not TOML: {error}") from error
+    return make(kind, values, overrides)
+
+
+def make(kind: type[Kind], values: Mapping[str, Any], overrides: Sequence[str] = ()) -> Kind:
+    """A config from plain values and overrides. Errors as ``load``."""
+    settings = values.get("settings", {})
+    if not isinstance(settings, Mapping):
+        raise ConfigError(f"settings is {settings!r}: it must be a table of keys, [settings]")
+    merged: dict[str, Any] = {**values, "settings": dict(settings)}
+    for override in overrides:
+        whole, equals, text = override.partition("=")
+        if not equals:
+            raise ConfigError(f"{override!r} is no override: write key=value")
+        parent, _, name = whole.rpartition(".")
+        if parent not in ("", "settings"):
+            raise ConfigError(f"there is no config key {whole!r}: only 'settings' has keys of its own")
+        (merged["settings"] if parent else merged)[name] = parse_value(text)
+    known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    for name in merged:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
+            raise ConfigError(f"there is no config key {name!r}: {hint}")
+    return kind(**merged)
+
+
+def documentation(kind: Any) -> str:
+    """Every key, its default and meaning: one line each."""
+    return "\n".join(
+        f"{field.name} = {_default(field)!r}  # {field.metadata['meaning']}" for field in dataclasses.fields(kind)
+    )
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is dataclasses.MISSING:
+        return field.default_factory()  # type: ignore[misc,operator]
+    return field.default
+
+
+def settings_of(config: Any) -> dict[str, Any]:
+    """The settings of a config's game, lists of TOML as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in config.settings.items()}
