@@ -231,8 +231,10 @@ class Lobby:
         self.sockets = 0
         self.store = Store(config.store) if config.store is not None else None
         self._pool = ThreadPoolExecutor(max(1, min(4, thread_limit())), "agents")
+        self._warming = ThreadPoolExecutor(1, "warming")  # so that nobody waits for what nobody asked for
         self._opening = Bucket(limits.ROOM_RATE, limits.ROOM_BURST)
-        self._warming = [self._pool.submit(self._warm, name, agent) for name in available() for agent in config.warm]
+        for name, agent in ((name, agent) for name in available() for agent in config.warm):
+            self._warming.submit(self._warm, name, agent)
         if self.store is not None:
             rooms, lost = self.store.load()
             for line in lost:
@@ -307,7 +309,8 @@ class Lobby:
         await asyncio.get_running_loop().run_in_executor(None, self._end_work)
 
     def _end_work(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._warming, self._pool):
+            pool.shutdown(wait=True, cancel_futures=True)
         if self.store is not None:
             self.store.close()
 

@@ -273,6 +273,7 @@ class Requests:
                 "games": [{"name": game.NAME, "title": game.TITLE, "most": game.MAX_PLAYERS} for game in games],
                 "agents": self.config.agents,
                 "most_deals": limits.MAX_DEALS,
+                "most_chips": limits.MAX_CHIPS,
                 "recordings": [one.summary() for one in self.config.recordings],
             }
         )

@@ -7,14 +7,17 @@ const BLURB = {
   auction_poker: "Bid in secret for the first pick from a row of open cards, five times; then bet, and declare low, high or both.",
   auction_flop: "Throw away what you do not like, for a fee; then buy flops of three cards in open auctions. The best three hands share the pot.",
 };
-const LEVELS = ["easy", "medium", "hard", "champion"];
+const LEVELS = ["medium", "easy", "hard"]; // who sits down where nothing else is said
 
 export function lobby(main, setup) {
   let game = setup.games.find((one) => one.name === memory.get("game"))?.name ?? "auction_poker";
-  let seats = null;
+  const levels = LEVELS.filter((one) => setup.agents.includes(one));
+  const level = (seat) => levels[(seat - 1) % levels.length] ?? setup.agents[0];
+  let seats = [null, level(1), level(2)];
   const nameField = h("input", { type: "text", maxlength: "20", autocomplete: "nickname", value: memory.get("name") ?? "", required: true, "aria-label": "Your name", placeholder: "Your name", id: "your-name" });
   nameField.addEventListener("input", () => memory.set("name", nameField.value));
   const deals = h("input", { type: "number", min: "1", max: String(setup.most_deals), value: "10", "aria-label": "Deals in the match" });
+  const stacks = h("input", { type: "number", min: "1", max: String(setup.most_chips), value: "200", "aria-label": "Chips of each seat" });
   const seatList = h("ol", { class: "line-up" }), gameBox = h("div", { class: "games", role: "radiogroup", "aria-label": "Game" });
   const agentOptions = (chosen) => [
     h("option", { value: "", selected: chosen === null }, "a person"),
@@ -23,7 +26,6 @@ export function lobby(main, setup) {
   const most = () => setup.games.find((one) => one.name === game).most;
 
   function drawSeats() {
-    seats ??= [null, "medium", "easy"];
     seats = seats.slice(0, most());
     seatList.replaceChildren(...seats.map((agent, index) => h("li", {},
       h("label", {}, h("span", {}, index === 0 && agent === null ? "You" : `Seat ${index + 1}`),
@@ -32,6 +34,7 @@ export function lobby(main, setup) {
     const people = seats.filter((agent) => agent === null).length;
     open.textContent = people === 0 ? "Watch them play" : people === 1 ? "Sit down" : "Open the table";
     nameField.closest("label").hidden = people === 0;
+    nameField.required = people > 0;
     add.disabled = seats.length >= most();
   }
 
@@ -48,7 +51,7 @@ export function lobby(main, setup) {
     open.disabled = true;
     open.textContent = "Seating them …";
     try {
-      const { table } = await request("/api/tables", { game, seats, settings: { num_deals: Math.max(1, Number(deals.value) || 1) } });
+      const { table } = await request("/api/tables", { game, seats, settings: { num_deals: Math.max(1, Number(deals.value) || 1), starting_chips: Math.max(1, Number(stacks.value) || 1) } });
       if (people) { memory.set("name", name); sessionStorage.setItem(`sit:${table}`, name); }
       location.hash = `#/table/${table}`;
     } catch (error) {
@@ -59,7 +62,7 @@ export function lobby(main, setup) {
   }
 
   const open = h("button", { type: "submit", class: "main-action" }, "Sit down");
-  const add = h("button", { type: "button", class: "quiet add", onclick: () => { seats.push(LEVELS[seats.length % 3]); drawSeats(); } }, "+ another seat");
+  const add = h("button", { type: "button", class: "quiet add", onclick: () => { seats.push(level(seats.length)); drawSeats(); } }, "+ another seat");
   const found = h("div", { class: "found" });
   const form = h("form", { class: "panel opening", onsubmit: start },
     h("h1", {}, "Open a table"), gameBox,
@@ -67,7 +70,8 @@ export function lobby(main, setup) {
       h("div", {}, h("h2", {}, "Seats"), seatList, add),
       h("div", {}, h("h2", {}, "Match"),
         h("label", { class: "field" }, h("span", {}, "Your name"), nameField),
-        h("label", { class: "field" }, h("span", {}, "Deals"), deals), open,
+        h("label", { class: "field" }, h("span", {}, "Deals"), deals),
+        h("label", { class: "field" }, h("span", {}, "Chips each"), stacks), open,
         h("p", { class: "small" }, "Seats of people stay open: send them the address of the table. With agents alone you watch."))));
   main.replaceChildren(h("div", { class: "lobby" }, form, found));
   drawGames();

@@ -14,7 +14,7 @@ export function playRoom(main, table, setup) {
   const bar = h("div", { class: "actions", tabindex: "-1", role: "group", "aria-label": "Your choices" });
   const side = h("aside", { class: "side", "aria-label": "What happened" });
   const result = h("div", { class: "result-host" });
-  const page = h("div", { class: "play" }, h("div", { class: "board" }, felt, result, h("div", { class: "dock" }, value, bar)), side);
+  const page = h("div", { class: "play" }, h("div", { class: "board" }, felt, h("div", { class: "dock" }, value, bar), result), side);
   main.replaceChildren(h("p", { class: "wait" }, "Walking to the table …"));
 
   // --- the socket ---
@@ -53,7 +53,7 @@ export function playRoom(main, table, setup) {
       toast(message.message);
       if (state) draw();
     } else if (message.type === "hint") { busy = ""; hint = message; draw(); say(`${message.agent} would ${plain(message.name, names())}`); }
-    else if (message.type === "review") { busy = ""; review = message; draw(); }
+    else if (message.type === "review") { busy = ""; review = message; draw(); result.querySelector(".review")?.scrollIntoView({ block: "nearest" }); }
     else if (message.type === "frames") frames(message);
     else if (message.type === "state") take(message);
   }
@@ -87,7 +87,7 @@ export function playRoom(main, table, setup) {
     draw(now !== moment && state.choosing);
     if (fresh && state.latest.length) say(plain(state.latest.join(" "), names()));
     if (now !== moment && state.choosing) setTimeout(() => say(`Your turn. ${state.own}`), 400);
-    moment = now;
+    moment = page.dataset.moment = now;
   }
 
   const names = () => state.seats.map((seat, index) => seat.name || `seat ${index + 1}`).map((name, index, all) =>
@@ -155,6 +155,7 @@ export function playRoom(main, table, setup) {
     result.replaceChildren(...outcome());
     side.replaceChildren(...aside());
     page.classList.toggle("choosing", state.choosing);
+    page.classList.toggle("over", state.payoffs !== null);
     const again = focused && page.querySelector(`[data-focus="${CSS.escape(focused)}"]`);
     if (again) again.focus({ preventScroll: true });
     else if (turn || inside) bar.focus({ preventScroll: true });
@@ -284,7 +285,7 @@ export function playRoom(main, table, setup) {
     parts.push(...awayPanels());
     if (hint) parts.push(h("section", { class: "panel hint", "aria-label": "Hint" }, h("h2", {}, `${hint.agent} would `, h("em", {}, ...nodesOf(hint.name))), optionBars(hint, nodesOf)));
     const log = logNode(state.lines, names());
-    parts.push(h("section", { class: "panel story" }, h("h2", {}, "This deal"), state.lines.length ? log : h("p", { class: "small" }, "Nothing yet.")));
+    parts.push(h("section", { class: "panel story", tabindex: "0", "aria-label": "This deal, so far" }, h("h2", {}, "This deal"), state.lines.length ? log : h("p", { class: "small" }, "Nothing yet.")));
     if (state.you !== null) parts.push(h("section", { class: "panel more" },
       h("label", { class: "field" }, h("span", {}, "Hints from"), h("select", { id: "hint-agent", onchange: (event) => { hintAgent = event.target.value; memory.set("hint", hintAgent); } },
         setup.agents.map((agent) => h("option", { value: agent, selected: agent === hintAgent }, agent)))),

@@ -42,8 +42,8 @@ export class Player {
     const ask = this.advise ? h("select", { "aria-label": "Ask an agent what it would do", onchange: (event) => { this.agent = event.target.value; this.ask(); } },
       h("option", { value: "" }, "ask an agent …"), this.setup.agents.map((agent) => h("option", {}, agent))) : null;
     return h("div", { class: "controls" },
-      h("div", { class: "transport" }, button("First step", () => this.go(0), "⏮", "first"), button("Step back", () => this.step(-1), "◀", "back"), this.playButton,
-        button("Step on", () => this.step(1), "▶▏", "on"), button("Last step", () => this.go(this.frames.length - 1), "⏭", "last"), this.slider, this.count),
+      h("div", { class: "transport" }, button("First step", () => this.go(0), "«", "first"), button("Step back", () => this.step(-1), "‹", "back"), this.playButton,
+        button("Step on", () => this.step(1), "›", "on"), button("Last step", () => this.go(this.frames.length - 1), "»", "last"), this.slider, this.count),
       h("div", { class: "choices" }, this.extra ?? null, this.reveals, speeds, ask, this.nextButton));
   }
 
@@ -124,7 +124,7 @@ export class Player {
       frame.choice.options ? optionBars(frame.choice, (name) => this.nodesOf(name, frame)) : null));
     parts.push(this.advice);
     if (one !== null && frame.hands[one]) parts.push(h("section", { class: "panel" }, h("h2", {}, `${this.names[one]} holds`), h("p", {}, frame.hands[one])));
-    parts.push(h("section", { class: "panel story" }, h("h2", {}, "This deal"), lines.length ? logNode(lines, this.names) : h("p", { class: "small" }, "Cards are dealt.")));
+    parts.push(h("section", { class: "panel story", tabindex: "0", "aria-label": "This deal, so far" }, h("h2", {}, "This deal"), lines.length ? logNode(lines, this.names) : h("p", { class: "small" }, "Cards are dealt.")));
     this.side.replaceChildren(...parts);
     const story = this.side.querySelector(".story");
     story.scrollTop = story.scrollHeight;
