@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli import listing, play, replay, serve
+from auction_env.cli import listing, play, replay, serve, watch
 from auction_env.cli.arguments import INTERRUPTED, as_toml, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.processes import stopped_by_signals
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="games, settings, agents and interfaces; also without a command")
     _add_play(commands.add_parser("play", help="play at a table"))
     _add_replay(commands.add_parser("replay", help="step through a record"))
+    _add_watch(commands.add_parser("watch", help="agents alone at a table"))
     serve.add_options(commands.add_parser("serve", help="the table in a browser: play, watch, learn"))
     commands.add_parser("train", help="learn to play by self-play: train --help")
     commands.add_parser("evaluate", help="measure agents: evaluate --help")
@@ -95,6 +96,11 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="JSON as env.record() or play --record gives it")
     parser.add_argument("--seat", type=integer, help="show what this seat could see (default: everything)")
     parser.add_argument("--all", action="store_true", help="print all steps without waiting")
+    _add_color(parser)
+
+
+def _add_watch(parser: argparse.ArgumentParser) -> None:
+    watch.add_options(parser)
     _add_color(parser)
 
 

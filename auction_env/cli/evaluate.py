@@ -162,6 +162,12 @@ def _match(parser: argparse.ArgumentParser) -> None:
     watched.add_argument(
         "--aivat", action="store_true", help="take luck out of the estimates: unbiased, less variance, much slower"
     )
+    watched.add_argument(
+        "--records",
+        nargs=2,
+        metavar=("N", "DIR"),
+        help="write the first N tables to this folder, for `replay` and `serve --record`",
+    )
     for group in (_table, _play, _machine, _json):
         group(parser)
 

@@ -28,22 +28,24 @@ def match(options: Namespace) -> int:
     if options.report:
         require("evaluate", "matplotlib")
     game, settings = _table(options, options.agents, len(options.agents))
+    kept = _kept_records(options)
+    config = MatchConfig(
+        game,
+        settings,
+        tuple(options.agents),
+        options.deals,
+        _make(),
+        options.seed,
+        contents=_contents(options.agents),
+        seatings=options.seatings,
+        part_tables=options.part,
+        time_limit=options.time_limit,
+        notes=_notes(options),
+        noted_deals=EVERY_DEAL if options.aivat else kept or REPORT_DEALS,
+    )
     with _bar() as progress:
         played = play(
-            MatchConfig(
-                game,
-                settings,
-                tuple(options.agents),
-                options.deals,
-                _make(),
-                options.seed,
-                contents=_contents(options.agents),
-                seatings=options.seatings,
-                part_tables=options.part,
-                time_limit=options.time_limit,
-                notes=_notes(options),
-                noted_deals=EVERY_DEAL if options.aivat else REPORT_DEALS,
-            ),
+            config,
             workers=_workers(options),
             state=options.checkpoint_dir,
             progress=progress,
@@ -61,6 +63,12 @@ def match(options: Namespace) -> int:
 
         write_file(options.report, report(game, settings, played.result, played.notes))
         texts.append(f"report: {options.report}")
+    if kept:
+        from auction_env.evaluation.histories import histories, write_histories
+
+        records = histories(config.schedule, options.agents, played.notes["actions"], kept)
+        write_histories(Path(options.records[1]), records)
+        texts.append(f"records: {len(records)} in {options.records[1]}")
     show("\n".join(texts))
     return 0
 
@@ -75,7 +83,23 @@ def _notes(options: Namespace) -> Any:
         from auction_env.evaluation.statistics import StatisticsRecorder
 
         return StatisticsRecorder
+    if options.records:
+        from auction_env.evaluation.histories import ActionRecorder
+
+        return ActionRecorder
     return None
+
+
+def _kept_records(options: Namespace) -> int:
+    """How many tables are kept as records. Raises ValueError unless the number makes sense."""
+    from auction_env.evaluation.histories import MAX_RECORDS
+
+    if not options.records:
+        return 0
+    text = str(options.records[0])
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_RECORDS:
+        raise ValueError(f"--records {text}: give a number from 1 to {MAX_RECORDS}, and a folder")
+    return int(text)
 
 
 def round_robin(options: Namespace) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.cli.arguments import parse_settings
 from auction_env.cli.menu import is_long, matching, menu, not_one
-from auction_env.cli.screen import Stop, ask, say, show_table, with_signs
+from auction_env.cli.screen import Stop, ask, folded, rows, say, show_table, with_signs
 from auction_env.core.files import check_output
 from auction_env.engine.agent import Player
 from auction_env.engine.record import make_record, write_record
@@ -21,7 +21,7 @@ from auction_env.interfaces.opponents import RandomStreams, choose_at, resolve, 
 HELP = """\
 Type the number of an action, its name, or the beginning of its name.
   t  the table again      a  what you can do      q  stop playing
-  r  where the rules are  ?  this help"""
+  r  the rules            ?  this help"""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -111,7 +111,7 @@ def _ask_person(table: Table, seat: int) -> int:
         if answer in ("?", "h", "help"):
             say(HELP)
         elif answer in ("r", "rules"):
-            say(f"{table.game.TITLE}: {_rules_page(table)}")
+            _tell_rules(table)
         elif answer in ("t", "table"):
             show_table(table.view(seat), seat)
         elif answer in ("a", "actions"):
@@ -123,10 +123,19 @@ def _ask_person(table: Table, seat: int) -> int:
             say(not_one(answer, [names[each] for each in found]))
 
 
-def _rules_page(table: Table) -> str:
-    """Where the rules of a game are: the page beside its code."""
+def _tell_rules(table: Table) -> None:
+    """Print the page of rules beside a game's code, a screen at a time."""
     page = Path(getattr(table.game, "__file__", "")).with_name("RULES.md")
-    return str(page) if page.is_file() else "no page of rules comes with it"
+    if not page.is_file():
+        say(f"{table.game.TITLE}: no page of rules comes with it")
+        return
+    lines = "\n".join(folded(line) for line in page.read_text(encoding="utf-8").splitlines()).split("\n")
+    height = max(5, rows() - 2)
+    for first in range(0, len(lines), height):
+        say("\n".join(lines[first : first + height]), wrap=False)
+        if first + height < len(lines) and ask("Enter: more, q: back to the table> ").startswith("q"):
+            return
+    say(f"({page})")
 
 
 def _holding(table: Table, seat: int) -> str:

@@ -24,18 +24,29 @@ def run(options: argparse.Namespace) -> int:
         if action is None:
             deals += 1
             say(f"\n--- Deal {deals} of {len(table.deals)}: player_{after['dealer'][0]} deals ---")
-        else:
-            for line in _told(table, before[0], action, after[0], options.seat):
-                say(with_signs(line))
-        say()
-        show_table(table.game.view(after[0], options.seat), options.seat)
-        if not options.all:
-            answer = ask("\nEnter: next, a: all the rest, q: stop> ")
-            if answer == "q":
-                raise Stop
-            options.all = answer == "a"
+        tell(table, before[0], action, after[0], options.seat)
+        pause(options)
     say(f"\nThe record ends here. Its digest:\n{make_record(table)['digest']}")
     return 0
+
+
+def tell(table: Table, before: Any, action: int | None, after: Any, seat: int | None) -> None:
+    """Print a move (None: there was none), and the table after it, as everybody or one seat may see them."""
+    if action is not None:
+        for line in _told(table, before, action, after, seat):
+            say(with_signs(line))
+    say()
+    show_table(table.game.view(after, seat), seat)
+
+
+def pause(options: argparse.Namespace) -> None:
+    """Wait for the reader, unless ``options.all``. Raises Stop."""
+    if options.all:
+        return
+    answer = ask("\nEnter: next, a: all the rest, q: stop> ")
+    if answer == "q":
+        raise Stop
+    options.all = answer == "a"
 
 
 def _told(table: Table, before: Any, action: int, after: Any, seat: int | None) -> list[str]:

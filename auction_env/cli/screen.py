@@ -48,11 +48,17 @@ def with_signs(line: str) -> str:
 def say(line: str = "", *, wrap: bool = True) -> None:
     """Print a line, folded to the terminal's width."""
     if wrap:
-        line = "\n".join(map(_folded, line.split("\n")))
+        line = "\n".join(map(folded, line.split("\n")))
     _put(line)
 
 
-def _folded(line: str) -> str:
+def rows() -> int:
+    """The terminal's height in lines."""
+    return shutil.get_terminal_size().lines
+
+
+def folded(line: str) -> str:
+    """A line as several that fit the terminal's width."""
     if len(line) <= columns():
         return line
     start = line[: len(line) - len(line.lstrip())]

@@ -8,6 +8,8 @@ from pathlib import Path
 from auction_env.core.extras import require
 from auction_env.core.terminal import show
 
+MAX_SHOWN = 200  # records of a folder
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
@@ -23,7 +25,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a name or address by which browsers reach the server, where it is not this machine's own",
     )
     add("--tables", type=Path, metavar="FILE", help="keep tables in this file, and go on with those in it")
-    add("--record", type=Path, action="append", default=[], metavar="FILE", help="a record to look at; may be repeated")
+    add(
+        "--record",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a record, or a folder of records; may be repeated",
+    )
     add(
         "--agent",
         action="append",
@@ -31,6 +40,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="AGENT",
         help="an agent that may sit down besides those in the box, such as ppo:runs/x; may be repeated",
     )
+
+
+def _records(path: Path) -> list[Path]:
+    """A file itself; of a folder its files of JSON, in order of their names. Raises ValueError if there are none."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.json"))
+    if not found:
+        raise ValueError(f"--record {path}: there is no record (*.json) in this folder")
+    return found[:MAX_SHOWN]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -54,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         hosts=tuple(hosts),
         store=options.tables,
         warm=("champion", "montecarlo"),
-        recordings=tuple(Recording.load(path) for path in options.record),
+        recordings=tuple(Recording.load(path) for given in options.record for path in _records(given)),
     )
     app = create_app(config)
     shown = f"[{options.host}]" if ":" in options.host else options.host
