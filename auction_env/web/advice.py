@@ -82,6 +82,21 @@ class Players:
                         option["p"] = _rounded(shares[option["action"]])
         return {"agent": name, "action": action, "name": table.action_names[action], "options": options}
 
+    def options(self, name: str, table: Table) -> list[dict[str, Any]] | None:
+        """The legal actions of the seat to act, each with the probability ``p`` with which an agent would choose it.
+
+        None if there is no such agent here, or it does not say.
+        """
+        try:
+            player, lock = self.get(name, table.game, table.settings)
+        except ValueError:
+            return None
+        with lock:
+            shares = _shares(player, table)
+        if shares is None:
+            return None
+        return [{"action": one, "name": table.action_names[one], "p": _rounded(shares[one])} for one in table.legal()]
+
     def review(self, game: Game, settings: Any, moments: Sequence[Moment], seat: int) -> list[dict[str, Any]]:
         """The choices of a seat in a deal that cost most by the search's reckoning, costliest first: plain data.
 

@@ -293,7 +293,7 @@ class Requests:
         number, deal = request.path_params["number"], request.path_params["deal"]
         if number >= len(self.config.recordings) or deal >= len(self.config.recordings[number].deals):
             return _answer({"error": "there is no such deal"}, 404)
-        return _answer(await self.lobby.work(self.config.recordings[number].frames, deal))
+        return _answer(await self.lobby.work(self.config.recordings[number].frames, deal, self.lobby.players.options))
 
     async def advice(self, request: Request) -> Response:
         """What an agent would have done at a step of a record."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 
 from auction_env.engine.record import read_record, replay
 from auction_env.engine.table import Table
+from auction_env.web.advice import table_at
 from auction_env.web.room import frame
+
+Think = Callable[[str, Table], list[dict[str, Any]] | None]
 
 
 class Step:
@@ -61,8 +64,11 @@ class Recording:
             "deals": len(self.deals),
         }
 
-    def frames(self, deal: int) -> list[dict[str, Any]]:
-        """A deal, from 0, as ``room.frame`` gives it, with the ``choice`` that led to each frame."""
+    def frames(self, deal: int, think: Think | None = None) -> list[dict[str, Any]]:
+        """A deal, from 0, as ``room.frame`` gives it, with the ``choice`` that led to each frame.
+
+        ``think`` says with what probabilities an agent would have chosen what, if it knows: they come with its choices.
+        """
         game, found = self.table.game, []
         for step in self.deals[deal]:
             before, after = step.before[0], step.after[0]
@@ -70,6 +76,9 @@ class Recording:
             shown = frame(game, after, lines)
             if step.action is not None:
                 seat = int(before.to_act)
-                shown["choice"] = {"seat": seat, "name": self.table.action_names[step.action]}
+                shown["choice"] = {"seat": seat, "action": step.action, "name": self.table.action_names[step.action]}
+                options = think(self.names[seat], table_at(game, self.table.settings, step.before)) if think else None
+                if options:
+                    shown["choice"]["options"] = options
             found.append(shown)
         return found

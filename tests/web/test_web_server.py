@@ -176,6 +176,7 @@ def test_a_record_is_shown_step_by_step_and_agents_asked_about_it(tmp_path, game
         assert [frame["choice"]["name"] for frame in frames[1:]] == [
             table.action_names[action] for _, action in table.deals[0].actions
         ]
+        assert "options" not in frames[1]["choice"]  # nobody is named
         advice = client.get("/api/records/0/0/0?agent=rules").json()
         assert advice["action"] in [one["action"] for one in advice["options"]]
         assert client.get("/api/records/0/0/0?agent=nobody").status_code == 400
@@ -277,3 +278,15 @@ def test_the_rules_are_whole_in_each_language(language, game):
 
     read = (STATIC / f"rules-{language}.js").read_text(encoding="utf-8")
     assert shape(read) == shape((STATIC / "rules-en.js").read_text(encoding="utf-8"))
+
+
+def test_a_record_of_agents_shows_how_likely_their_choices_were(game):
+    table = Table(game, {"num_players": 2})
+    table.reset(1)
+    table.act(table.legal()[0])
+    recording = Recording("deal.json", {**make_record(table), "agents": ["random", "random"]})
+    with serving(recordings=(recording,)) as client:
+        choice = client.get("/api/records/0/0").json()[1]["choice"]
+        shares = [one["p"] for one in choice["options"]]
+        assert choice["action"] in [one["action"] for one in choice["options"]]
+        assert abs(sum(shares) - 1) < 0.01

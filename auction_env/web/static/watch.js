@@ -168,7 +168,7 @@ export class Player {
 // A record: #/record/NUMBER/deal/DEAL/step/STEP links to a moment.
 export function record(main, setup, address) {
   const number = Number(address[1]), one = setup.recordings[number];
-  const names = one.names.map((name, seat) => name || `player ${seat}`);
+  const names = one.names.map((name, seat) => (name && one.names.indexOf(name) === one.names.lastIndexOf(name) ? name : `${name || "player"} ${seat}`));
   let loaded = -1;
   const deals = one.deals > 1 ? h("select", { "aria-label": "Deal", onchange: (event) => open(Number(event.target.value), 0) },
     Array.from({ length: one.deals }, (_, deal) => h("option", { value: String(deal) }, `deal ${deal + 1}`))) : null;
