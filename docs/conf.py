@@ -10,11 +10,13 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import generate
+import recorded_deal
 
 import auction_env
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 generate.write_all(HERE / "generated")
+recorded_deal.write_deal(HERE / "generated_site" / "deal")
 
 project = "auction_env"
 author = "the auction_env developers"
@@ -23,6 +25,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 parts = ["generated/ten_decisions.md", "generated/command_line.md", "generated/measured.md"]  # of other pages
 exclude_patterns = [*parts, *([] if (HERE / "images" / "speed.png").is_file() else ["benchmarks.md"])]
 
+html_extra_path = ["generated_site"]
 html_theme = "furo"
 html_title = f"auction_env {release}"
 myst_enable_extensions = ["colon_fence"]

@@ -290,3 +290,15 @@ def test_a_record_of_agents_shows_how_likely_their_choices_were(game):
         shares = [one["p"] for one in choice["options"]]
         assert choice["action"] in [one["action"] for one in choice["options"]]
         assert abs(sum(shares) - 1) < 0.01
+
+
+def test_the_page_shows_a_deal_without_a_server(tmp_path):
+    import recorded_deal
+
+    recorded_deal.write_deal(tmp_path)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    named = re.findall(r'(?:src|href)="([^"#]+)"', page)
+    assert "deal.js" in named and all((tmp_path / name).is_file() for name in named)
+    deal = json.loads((tmp_path / "deal.json").read_text(encoding="utf-8"))
+    assert deal["frames"][-1]["view"]["phase"] == "deal over"
+    assert any("options" in frame.get("choice", {}) for frame in deal["frames"])
