@@ -214,6 +214,8 @@ def tables(content: dict[str, Any]) -> str:
             lines.append(
                 f"| {seats} | " + " | ".join(row) + f" | {_least(matches.get((seats, 'champion', 'rules')))} |"
             )
+        searches = [f"{m['deals']:,} with {s}" for (s, _, other), m in sorted(matches.items()) if other == SEARCH]
+        lines += ["", f"Deals against `{SEARCH}`, by seats: {', '.join(searches)}."]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
