@@ -163,7 +163,7 @@ def draw(runs: list[dict[str, Any]]) -> None:
     axis.set_yticks(range(len(variants)), [variant.replace("`", "") for variant in variants])
     axis.set_xlabel("chips a deal; a point a seed, a bar their mean")
     axis.grid(alpha=0.3, axis="x")
-    axis.legend(loc="lower left")
+    figure.legend(loc="outside upper center", ncols=2)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(PICTURE)
 
