@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 from auction_env.agents.learning.labels import Labels, label_gain
+from auction_env.agents.learning.network_agent import draw
+from auction_env.agents.learning.networks import SharedCritic
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
@@ -23,6 +25,7 @@ from torch import nn
 from auction_env.core.threads import run_parts
 
 ILLEGAL = -1e8  # logit of an illegal action
+LEAST_LOG = -80.0  # of a probability: 2e-35 is nothing beside the others, and exponentials of less are slow
 CRITIC_GRAD_NORM = 1.0
 MOST_SHARDS, LEAST_SHARD = 8, 128  # parts of a minibatch, for as many threads; decisions of a part
 
@@ -37,6 +40,8 @@ class _Towers(nn.Module):
 
     def forward(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits and values."""
+        if isinstance(self.critic, SharedCritic):
+            return self.critic.both(rows)
         return self.actor(rows), self.critic(rows)
 
     def forward_actor(self, rows: torch.Tensor) -> torch.Tensor:
@@ -52,32 +57,31 @@ class NetworkPolicy(MaskableActorCriticPolicy):
     """A policy of sb3-contrib whose actor and critic are given.
 
     Args:
-        build: ``build(critic)`` gives the network: of logits, or of a value.
+        build: gives the two networks, of logits and of a value.
     """
 
-    def __init__(self, *args: Any, build: Callable[[bool], nn.Module], **kwargs: Any) -> None:
-        self._build_network = build
+    def __init__(self, *args: Any, build: Callable[[], tuple[nn.Module, nn.Module]], **kwargs: Any) -> None:
+        self._build_networks = build
         super().__init__(*args, ortho_init=False, **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.mlp_extractor = _Towers(self._build_network(False), self._build_network(True), int(self.action_space.n))  # type: ignore[assignment,attr-defined]
+        self.mlp_extractor = _Towers(*self._build_networks(), int(self.action_space.n))  # type: ignore[assignment,attr-defined]
         self.action_net, self.value_net = nn.Identity(), nn.Identity()
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def forward(  # type: ignore[override]
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Actions int64[B], values float32[B, 1] and log probabilities float32[B]; see the parent.
-
-        An action is the one that comes first when each waits for an exponential time at the rate of its probability.
-        """
-        logits, values = self.actor(obs), self.critic(obs)
+        """Actions int64[B], values float32[B, 1] and log probabilities float32[B]; see the parent."""
+        logits, values = self.mlp_extractor(obs)
         illegal = torch.zeros_like(logits, dtype=torch.bool)
         if action_masks is not None:
             illegal = torch.from_numpy(np.asarray(action_masks)) == 0
         logs = masked_log_softmax(logits, illegal)
-        times = 1.0 if deterministic else torch.empty_like(logs).exponential_()
-        actions = (logs.exp() / times).argmax(1)
+        if deterministic:
+            actions = logs.argmax(1)
+        else:
+            actions = draw(logits.masked_fill(illegal, -torch.inf).softmax(1), torch.rand((len(logits), 1)))
         return actions, values, logs.gather(1, actions[:, None])[:, 0]
 
     @property
@@ -162,7 +166,8 @@ class SelfPlayPPO(MaskablePPO):
     ) -> tuple[torch.Tensor, list[float]]:
         """The loss of some decisions, and the numbers to log."""
         policy, illegal = self.policy, batch.action_masks == 0
-        logs = masked_log_softmax(policy.actor(batch.observations), illegal)
+        logits, values = policy.mlp_extractor(batch.observations)
+        logs = masked_log_softmax(logits, illegal)
         chosen = logs.gather(1, batch.actions.long().view(-1, 1))[:, 0]
         advantages = (batch.advantages - mean) / deviation
         ratio = (chosen - batch.old_log_prob).exp()
@@ -170,7 +175,7 @@ class SelfPlayPPO(MaskablePPO):
         gain = torch.min(ratio * advantages, clipped * advantages).mean()
         probabilities = logs.exp()
         entropy = -(probabilities * logs).sum(1).mean()
-        value_loss = nn.functional.mse_loss(policy.critic(batch.observations)[:, 0], batch.returns)
+        value_loss = nn.functional.mse_loss(values[:, 0], batch.returns)
         loss = -gain - self.ent_coef * entropy + self.vf_coef * value_loss
         divergence = torch.zeros(())
         if self.magnet is not None:
@@ -205,8 +210,8 @@ class SelfPlayPPO(MaskablePPO):
 
 
 def masked_log_softmax(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:
-    """Log probabilities of the legal actions; ILLEGAL where ``illegal``, so that their exponentials are 0."""
-    return logits.masked_fill(illegal, ILLEGAL).log_softmax(1).clamp_min(ILLEGAL)
+    """Log probabilities of the legal actions, at least LEAST_LOG; LEAST_LOG where ``illegal``."""
+    return logits.masked_fill(illegal, ILLEGAL).log_softmax(1).clamp_min(LEAST_LOG)
 
 
 @torch.no_grad()

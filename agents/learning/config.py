@@ -33,8 +33,9 @@ class Config:
     threads: int = key(0, "threads of the network; 0: all cores", 0, 1024)
     # the network
     network: str = key("cards", "'cards': reads what hands become, shared by all cards; 'mlp': the flat observation")
-    net_arch: list[int] = key([128, 64], "sizes of the hidden layers; actor and critic have their own")
+    net_arch: list[int] = key([128, 64], "sizes of the hidden layers")
     embedding: int = key(32, "size of the encoding of a seat or of an option, network 'cards'", 1, 1 << 12)
+    shared_critic: bool = key(True, "the critic reads the actor's first layer; network 'cards', unless oracle_critic")
     # its updates (PPO)
     learning_rate: float = key(2e-3, "Adam's step size at the start", 0, 1)
     learning_rate_end: float = key(1e-4, "and at the end; linear between", 0, 1)

@@ -127,9 +127,10 @@ def _fit(
     losses = []
     for places in torch.from_numpy(rng.permutation(len(chunk["actions"]))).split(batch_size):
         rows, known = chunk["rows"][places], chunk["known"][places]
-        logs = masked_log_softmax(policy.actor(rows), ~chunk["masks"][places])
+        logits, values = policy.mlp_extractor(rows)
+        logs = masked_log_softmax(logits, ~chunk["masks"][places])
         cross_entropy = -logs.gather(1, chunk["actions"][places].view(-1, 1)).mean()
-        errors = (policy.critic(rows)[:, 0] - chunk["returns"][places])[known]
+        errors = (values[:, 0] - chunk["returns"][places])[known]
         value_loss = errors.square().mean() if len(errors) else errors.sum()
         optimizer.zero_grad(set_to_none=True)
         (cross_entropy + vf_coef * value_loss).backward()

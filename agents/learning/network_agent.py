@@ -17,6 +17,14 @@ from auction_env.games.game import Game
 CHUNK = 8192  # rows read at once, so that memory stays bounded
 
 
+def draw(probabilities: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """A column of each row, int64[B]: where a number float32[B, 1] of [0, 1) falls in its summed probabilities."""
+    reached = probabilities.cumsum(dim=1)
+    total = reached[:, -1:].contiguous()
+    drawn = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros(1)))  # rounding must not reach it
+    return torch.searchsorted(reached, drawn, right=True).squeeze(1)
+
+
 class _Chance:
     """What both agents share: sampling, and their own generator."""
 
@@ -24,13 +32,10 @@ class _Chance:
     generator: torch.Generator
 
     def _draw(self, logits: torch.Tensor, uniform: Callable[[], torch.Tensor]) -> np.ndarray:
-        """Draw from the softmax of each row: one random number a row, where it falls in the summed probabilities."""
+        """Draw from the softmax of each row."""
         if self.temperature == 0:
             return logits.argmax(dim=1).numpy()
-        reached = (logits / self.temperature).softmax(dim=1).cumsum(dim=1)
-        total = reached[:, -1:].contiguous()
-        drawn = torch.minimum(uniform() * total, torch.nextafter(total, torch.zeros(1)))  # rounding must not reach it
-        return torch.searchsorted(reached, drawn, right=True).squeeze(1).numpy()
+        return draw((logits / self.temperature).softmax(dim=1), uniform()).numpy()
 
     def _shares(self, logits: torch.Tensor) -> np.ndarray:
         if self.temperature == 0:

@@ -98,10 +98,17 @@ class CardNetwork(nn.Module):
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         """float32[B, inputs] -> logits float32[B, num_actions], legal or not; or values float32[B, 1]."""
+        return self.leave(*self.enter(rows))
+
+    def enter(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """What the trunk's first layer gives, float32[B, net_arch[0]], and the options with their actions."""
         own, others, options, actions = self._split(rows)
         seats = torch.relu(self.seat_encoder(others)) * others[..., :1]
         pooled = [seats.sum(1), seats.amax(1), *self._pool_options(options)]
-        latent = self._enter(own, torch.cat(pooled, 1))
+        return self._enter(own, torch.cat(pooled, 1)), options, actions
+
+    def leave(self, latent: torch.Tensor, options: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+        """Logits or values from what ``enter`` gives."""
         for layer in self.trunk[1:]:
             latent = torch.relu(layer(latent))
         if not self.num_actions:
@@ -160,6 +167,32 @@ class CardNetwork(nn.Module):
             more = scores.new_zeros(len(wide), self.num_actions + 1).scatter_add(1, places[wide, NARROW:], scores)
             logits = logits.index_add(0, wide, more)
         return logits[:, : self.num_actions]
+
+
+class SharedCritic(nn.Module):
+    """Values from the encoders and the first layer of an actor, with layers of its own from there.
+
+    Args:
+        actor: whose layers are shared; they stay the actor's.
+        net_arch: sizes of the hidden layers, the actor's first among them.
+    """
+
+    def __init__(self, actor: CardNetwork, net_arch: Sequence[int]) -> None:
+        super().__init__()
+        self._actor = (actor,)  # in a tuple, so that its weights are not counted twice
+        layers: list[nn.Module] = []
+        for a, b in pairwise(net_arch):
+            layers += [_linear(a, b, math.sqrt(2)), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, _linear(net_arch[-1], 1, 1.0))
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """float32[B, inputs] -> values float32[B, 1]."""
+        return self.layers(self._actor[0].enter(rows)[0])
+
+    def both(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits of the actor and values, from one reading of the rows."""
+        latent, options, actions = self._actor[0].enter(rows)
+        return self._actor[0].leave(latent, options, actions), self.layers(latent)
 
 
 def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

@@ -18,7 +18,7 @@ from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
 from auction_env.agents.learning.imitation import Imitated, imitate
 from auction_env.agents.learning.labels import Labeller, playing
 from auction_env.agents.learning.network_agent import agent_of
-from auction_env.agents.learning.networks import build_network
+from auction_env.agents.learning.networks import CardNetwork, SharedCritic, build_network
 from auction_env.agents.learning.policy_file import Policy, layout_of, network_shape, save_policy
 from auction_env.agents.learning.pool import OpponentPool
 from auction_env.agents.learning.progress import Progress, StopFlag, Stopped, TrainerCallback
@@ -90,8 +90,11 @@ class Trainer:
         config, layout = self.config, layout_of(self.game, self.widest, self.config.network)
         others = self.widest.num_players - 1
 
-        def build(critic: bool) -> nn.Module:
-            return build_network(self.shape, layout, others, critic, config.oracle_critic)
+        def build() -> tuple[nn.Module, nn.Module]:
+            actor = build_network(self.shape, layout, others)
+            if config.shared_critic and not config.oracle_critic and isinstance(actor, CardNetwork):
+                return actor, SharedCritic(actor, config.net_arch)
+            return actor, build_network(self.shape, layout, others, True, config.oracle_critic)
 
         return SelfPlayPPO(
             NetworkPolicy,

@@ -7,7 +7,14 @@ import pytest
 
 pytest.importorskip("torch")
 import torch
-from auction_env.agents.learning.networks import NARROW, CardNetwork, Shape, build_network, tensor_shapes
+from auction_env.agents.learning.networks import (
+    NARROW,
+    CardNetwork,
+    Shape,
+    SharedCritic,
+    build_network,
+    tensor_shapes,
+)
 from auction_env.agents.learning.policy_file import layout_of, network_shape
 
 from auction_env import available, get_game
@@ -114,3 +121,18 @@ def test_shapes_of_tensors_are_known_without_building(name, kind):
 def test_a_network_of_cards_needs_features():
     with pytest.raises(ValueError, match='use network = "mlp"'):
         build_network(Shape("cards", (8,), 4, 10, 5), None, 1)
+
+
+def test_a_shared_critic_reads_the_actors_first_layer_and_owns_only_what_follows():
+    batch, rows, found = seen("auction_poker")
+    actor = network(batch, rows)
+    critic = SharedCritic(actor, [24, 16])
+    logits, values = critic.both(found)
+    assert torch.equal(logits, actor(found))
+    assert torch.equal(values, critic(found))
+    names = {name for name, _ in critic.named_parameters()}
+    assert names == {"layers.0.weight", "layers.0.bias", "layers.2.weight", "layers.2.bias"}
+    values.square().mean().backward()
+    moved = {name for name, weight in actor.named_parameters() if weight.grad is not None}
+    assert {"seat_encoder.weight", "option_encoder.weight", "trunk.0.weight"} <= moved
+    assert not moved & {"trunk.1.weight", "plain_head.weight", "option_query.weight"}

@@ -238,8 +238,9 @@ def test_stock_maskable_ppo_trains_on_it(network):
     game, settings = env.game, env.tables[0].settings
     shape, layout = network_shape(game, settings, network, [16], 8), layout_of(game, settings, network)
 
-    def build(critic: bool) -> torch.nn.Module:
-        return build_network(shape, layout, settings.num_players - 1, critic)
+    def build() -> tuple[torch.nn.Module, torch.nn.Module]:
+        others = settings.num_players - 1
+        return build_network(shape, layout, others), build_network(shape, layout, others, critic=True)
 
     model = MaskablePPO(
         NetworkPolicy,
