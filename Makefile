@@ -6,7 +6,9 @@ CONFIG ?= configs/auction_poker.toml
 JOBS ?= 2
 SEEDS ?= 5
 LOWEST := .venv-lowest
-LOWEST_TESTS := $(addprefix tests/test_,single.py vector.py parallel.py aec.py sb3.py render.py learning.py)
+LOWEST_TESTS := $(addprefix tests/,interfaces/test_single.py interfaces/test_vector.py interfaces/test_parallel.py \
+	interfaces/test_aec.py interfaces/test_sb3.py engine/test_render.py learning/test_tensor_file.py \
+	learning/test_policy_files.py learning/test_runs.py)
 AGENTS ?= rules rules:tight rules:loose rules:aggressive montecarlo:rollouts=100
 .PHONY: help setup train learning leaderboard bench docs test test-lowest test-all lint clean
 .DEFAULT_GOAL := help

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from auction_env.agents import plugins
 from auction_env.agents.base import Agent, AgentError, StateAgent
 
+from auction_env.core.limits import shorten
 from auction_env.games.game import Game
 
 
@@ -67,8 +69,52 @@ def files(spec: str) -> list[Path]:
     name, _, argument = spec.partition(":")
     if name in _built_in():
         named = getattr(importlib.import_module(f"{__name__}.{name}"), "files", None)
-        return list(named(argument)) if named is not None else []
+        own = list(named(argument)) if named is not None else []
+        return [*own, *(path for part in parts(spec) for path in files(part))]
     return plugins.files(spec) if plugins.is_plugin(spec) else []
 
 
-__all__ = ["Agent", "AgentError", "StateAgent", "available", "files", "make"]
+def parts(spec: str) -> list[str]:
+    """The agents that an agent of this package is made of, as its module's ``parts(argument)`` says."""
+    name, _, argument = spec.partition(":")
+    named = getattr(importlib.import_module(f"{__name__}.{name}"), "parts", None) if name in _built_in() else None
+    return list(named(argument)) if named is not None else []
+
+
+def plugins_in(spec: str) -> list[str]:
+    """The plug-ins that an agent is, or is made of: making it runs their code."""
+    if spec.partition(":")[0] not in _built_in():
+        return [spec] if plugins.is_plugin(spec) else []
+    return [found for part in parts(spec) for found in plugins_in(part)]
+
+
+def check_trust(source: str, specs: Iterable[str], trust: bool) -> None:
+    """See that a file names no plug-ins, unless whoever opens it trusts it.
+
+    Args:
+        source: what names the agents, for the message.
+        specs: the agents that it names.
+        trust: whether their code may run.
+
+    Raises:
+        AgentError: one is a plug-in, or is made of one, and that is not trusted.
+    """
+    found = [] if trust else [plugin for spec in specs for plugin in plugins_in(spec)]
+    if found:
+        raise AgentError(
+            f"{source} names {shorten(found[0])!r}, code that is not of this package and would run with your rights: "
+            "read it, and give --trust (trust=True in Python) if you trust it"
+        )
+
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "StateAgent",
+    "available",
+    "check_trust",
+    "files",
+    "make",
+    "parts",
+    "plugins_in",
+]

@@ -1,7 +1,8 @@
 """Digests of the files that agents are made of: a run that was trained on is another agent under the same name.
 
 Each agent says itself which files it loads: an agent module of this package that loads any defines
-``files(argument)``, which reads the argument as ``make_agent`` does; plug-ins are their source.
+``files(argument)``, one that is made of other agents ``parts(argument)``; both read the argument as ``make_agent``
+does. Plug-ins are their source.
 """
 
 from __future__ import annotations

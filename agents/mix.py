@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,9 +81,9 @@ def _parts(argument: str) -> tuple[str, str, str]:
     return chance, other, _bare(main)
 
 
-def files(argument: str) -> list[Path]:
-    """Those of the two agents; see ``agents.files``."""
-    return [path for spec in _parts(argument)[1:] for path in agents.files(spec)]
+def parts(argument: str) -> list[str]:
+    """The two agents; see ``agents.parts``."""
+    return [spec for spec in _parts(argument)[1:] if spec]
 
 
 def make_agent(argument: str, game: Game, settings: Any, seed: int) -> MixAgent:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 import time
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -317,12 +316,9 @@ def make_agent(argument: str, game: Game, settings: Any, seed: int) -> Agent:
     return MonteCarloAgent(game, seed=seed, **options)
 
 
-def files(argument: str) -> list[Path]:
-    """Those of the policy that it searches with; see ``agents.files``."""
-    from auction_env import agents
-
-    specs = [part.removeprefix("policy=") for part in argument.split(",") if part.startswith("policy=")]
-    return [path for spec in specs for path in agents.files(spec)]
+def parts(argument: str) -> list[str]:
+    """The policy that it searches with, if it names one; see ``agents.parts``."""
+    return [part.removeprefix("policy=") for part in argument.split(",") if part.startswith("policy=")]
 
 
 def _network_search(options: dict[str, Any], game: Game, settings: Any, seed: int) -> Agent:
@@ -339,7 +335,7 @@ def _network_search(options: dict[str, Any], game: Game, settings: Any, seed: in
             f"agent 'montecarlo': policy {spec!r} is not {' or '.join(POLICIES)}, nor an agent: {error}"
         ) from error
     from auction_env.agents.learning.network_agent import CardAgent
-    from auction_env.agents.network_search import NetworkSearchAgent
+    from auction_env.agents.learning.network_search import NetworkSearchAgent
 
     if not isinstance(policy, CardAgent):
         raise AgentError(f"agent 'montecarlo': policy {spec!r} plays no network that reads features")

@@ -30,6 +30,21 @@ CRITIC_GRAD_NORM = 1.0
 MOST_SHARDS, LEAST_SHARD = 8, 128  # parts of a minibatch, for as many threads; decisions of a part
 
 
+class DivergedError(ValueError):
+    """Learning came to numbers that are not finite.
+
+    Args:
+        what: is not finite.
+        kept: where and when, and which weights are kept, for people.
+    """
+
+    def __init__(self, what: str, kept: str = "") -> None:
+        self.what = what
+        super().__init__(
+            f"learning has diverged: {what} is not finite{kept}. Lower learning_rate, max_grad_norm or reward_scale"
+        )
+
+
 class _Towers(nn.Module):
     """Actor and critic side by side, as stable-baselines3 calls them."""
 
@@ -72,8 +87,14 @@ class NetworkPolicy(MaskableActorCriticPolicy):
     def forward(  # type: ignore[override]
         self, obs: torch.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Actions int64[B], values float32[B, 1] and log probabilities float32[B]; see the parent."""
+        """Actions int64[B], values float32[B, 1] and log probabilities float32[B]; see the parent.
+
+        Raises:
+            DivergedError: a logit or a value is not finite.
+        """
         logits, values = self.mlp_extractor(obs)
+        if not bool(torch.isfinite(logits.sum() + values.sum())):
+            raise DivergedError("an output of the networks")
         illegal = torch.zeros_like(logits, dtype=torch.bool)
         if action_masks is not None:
             illegal = torch.from_numpy(np.asarray(action_masks)) == 0
@@ -119,7 +140,11 @@ class SelfPlayPPO(MaskablePPO):
         self.magnet = copy.deepcopy(self.policy.actor) if self.kl_coef else None
 
     def train(self) -> None:
-        """One update of actor and critic from the rollout buffer."""
+        """One update of actor and critic from the rollout buffer.
+
+        Raises:
+            DivergedError: a loss or a gradient is not finite; the weights are those of the step before.
+        """
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
         buffer = self.rollout_buffer
@@ -132,11 +157,13 @@ class SelfPlayPPO(MaskablePPO):
             torch.set_num_threads(1)  # of each of ours
         steps = max(int(buffer.known.sum()) // self.batch_size, 1)
         labels = self.labels.split(steps) if self.labels is not None else []
-        for _ in range(self.n_epochs):
-            for batch, some in zip_longest(buffer.get(self.batch_size), labels):
-                if batch is not None:
-                    losses.append(self._step(batch, some, mean, deviation, clip_range))
-        torch.set_num_threads(threads)
+        try:
+            for _ in range(self.n_epochs):
+                for batch, some in zip_longest(buffer.get(self.batch_size), labels):
+                    if batch is not None:
+                        losses.append(self._step(batch, some, mean, deviation, clip_range))
+        finally:
+            torch.set_num_threads(threads)
         self._n_updates += self.n_epochs
         self._move_magnet()
         self._record(np.mean(losses, 0) if losses else np.full(6, np.nan), clip_range)
@@ -156,8 +183,7 @@ class SelfPlayPPO(MaskablePPO):
         found = run_parts(gradients, shards)
         for weight, *parts in zip(weights, *(one for _, one, _ in found), strict=True):
             weight.grad = sum(share * part for (share, _, _), part in zip(found, parts, strict=True))  # type: ignore[assignment]
-        nn.utils.clip_grad_norm_(policy.actor.parameters(), self.max_grad_norm)
-        nn.utils.clip_grad_norm_(policy.critic.parameters(), CRITIC_GRAD_NORM)
+        clip_gradients(policy, self.max_grad_norm)
         policy.optimizer.step()
         return [sum(share * numbers[place] for share, _, numbers in found) for place in range(len(found[0][2]))]
 
@@ -207,6 +233,16 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/explained_variance", explained)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", clip_range)
+
+
+def clip_gradients(policy: NetworkPolicy, max_grad_norm: float) -> None:
+    """Clip the norm of the actor's gradient, and of the critic's. Raises DivergedError if one is not finite."""
+    for name, network, most in (
+        ("actor", policy.actor, max_grad_norm),
+        ("critic", policy.critic, CRITIC_GRAD_NORM),
+    ):
+        if not bool(torch.isfinite(nn.utils.clip_grad_norm_(network.parameters(), most))):
+            raise DivergedError(f"the gradient of the {name}")
 
 
 def masked_log_softmax(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:

@@ -18,6 +18,7 @@ from typing import Any
 from auction_env.agents.base import Agent
 from auction_env.agents.learning.checkpoint import CHECKPOINT
 from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.runs import begin, go_on
 from auction_env.agents.learning.trainer import MODEL, Stopped, Trainer
 
 from auction_env import agents
@@ -109,7 +110,9 @@ def best_response(
 
     Raises:
         Stopped: Ctrl-C; with a folder, everything is saved.
-        ValueError: ``deals`` is not positive, or the config is of another game or settings.
+        ValueError: ``deals`` is not positive, the config is of another game or settings, or the folder holds a response
+            to another agent, or learned otherwise.
+        FolderInUseError: another process works in the folder.
     """
     if config.resolve(game)[1] != settings:  # type: ignore[arg-type]
         raise ValueError("the config has other settings than the table: give it the same")
@@ -117,10 +120,11 @@ def best_response(
         raise ValueError(f"deals is {deals}: it must be at least 1")
     with tempfile.TemporaryDirectory() as passing:
         learner = Trainer(config, folder or Path(passing), say, game, rival=agent)  # type: ignore[arg-type]
-        learner.folder.mkdir(parents=True, exist_ok=True)
         if (learner.folder / CHECKPOINT).exists():
-            learner.restore()
+            go_on(learner)
             say(f"going on from {learner.model.num_timesteps} decisions: {learner.folder}")
+        else:
+            begin(learner)
         learner.run()
         response = agents.make(f"ppo:{learner.folder / MODEL}", learner.game, settings, config.seed)
         response.name = "response"

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from auction_env.agents.base import Agent, AgentError
 from auction_env.agents.learning.config import ConfigError
-from auction_env.agents.learning.evaluation import read_points
+from auction_env.agents.learning.evaluation import Point, read_points
 from auction_env.agents.learning.imitation import Imitated
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
+from torch import nn
 
+from auction_env.core.limits import reason, shorten
 from auction_env.core.provenance import provenance as core_provenance
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 FORMAT = "auction_env.checkpoint/2"
 CHECKPOINT = "checkpoint.safetensors"
 MAX_BYTES = 16 * 2**30
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch")
 
 
@@ -76,74 +79,174 @@ def save(trainer: Trainer, seconds: float) -> None:
 def restore(trainer: Trainer) -> None:
     """Go on from the folder's checkpoint: weights, optimiser, tables, opponents, random states, schedules.
 
+    All of it is read and checked first: after an error the trainer, and the generators of torch and numpy, are what
+    they were.
+
     Raises:
         AgentError: there is no checkpoint, or it is damaged.
-        ConfigError: it was made by a config of another shape.
+        ConfigError: it was made by a config of another shape, or holds what no run comes to.
     """
     path = trainer.folder / CHECKPOINT
     tensors, header = load_tensors(path, FORMAT, MAX_BYTES)
+    others = _others(trainer)
+    before = [agent.random_state() for agent in others]
     try:
-        _restore_networks(trainer, tensors, header)
-        _restore_tables(trainer, tensors, header)
-        _restore_chance(trainer, tensors, header)
+        found = _read(trainer, tensors, header)
+        for agent, chance in zip(others, header["named_chances"], strict=True):
+            agent.set_random_state(chance)
+        trainer.env.set_state({name: value.numpy() for name, value in _part(tensors, "env.").items()}, found.seated)
     except AgentError:
         raise
-    except (RuntimeError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ConfigError(f"{path} does not fit this config, or is damaged: {error}") from error
+    except Exception as error:  # of torch, numpy, json's types and the agents: the file is at fault
+        for agent, chance in zip(others, before, strict=True):
+            agent.set_random_state(chance)
+        raise ConfigError(f"{path} does not fit this config, or is damaged: {reason(error)}") from error
+    _apply(trainer, found)
 
 
-def _restore_networks(trainer: Trainer, tensors: Mapping[str, torch.Tensor], header: Mapping[str, Any]) -> None:
+@dataclasses.dataclass(frozen=True)
+class _Found:
+    """What a checkpoint holds, every part checked against the trainer that is to take it."""
+
+    weights: list[tuple[nn.Module, dict[str, torch.Tensor]]]
+    optimizer: dict[str, Any]
+    timesteps: int
+    updates: int
+    iteration: int
+    seconds: float
+    best_score: float
+    imitated: Imitated | None
+    curve: list[Point]
+    snapshots: list[Any]
+    taken: list[int]
+    gains: dict[int, float]
+    seated: dict[int, Agent]
+    torch_state: torch.Tensor
+    numpy_state: tuple[str, np.ndarray, int, int, float]
+    seating: Any
+
+
+def _read(trainer: Trainer, tensors: Mapping[str, torch.Tensor], header: Mapping[str, Any]) -> _Found:
+    """Read a checkpoint; nothing of the trainer changes. Raises many kinds of errors where something does not fit."""
     model = trainer.model
-    model.policy.load_state_dict(_part(tensors, "policy."))
-    trainer.average.load_state_dict(_part(tensors, "average."))
-    trainer.best.load_state_dict(_part(tensors, "best."))
+    networks = {"policy": model.policy, "average": trainer.average, "best": trainer.best}
     if model.magnet is not None:
-        model.magnet.load_state_dict(_part(tensors, "magnet."))
-    stored = model.policy.optimizer.state_dict()
+        networks["magnet"] = model.magnet
+    snapshots: list[Any] = []
+    for number, chance in enumerate(_listed(header, "chances")):
+        agent = trainer.agent(copy.deepcopy(trainer.actor))
+        actor = agent.actor  # type: ignore[attr-defined]
+        actor.load_state_dict(_fitting(actor, tensors, f"snapshot.{number}"))
+        agent.set_random_state(chance)
+        snapshots.append(agent)
+    pool = [(_index(place, snapshots), _count(taken), gain) for place, taken, gain in _listed(header, "pool")]
+    gains = [*((snapshots[place], gain) for place, _, gain in pool)]
+    gains += [*zip(trainer.pool.agents, _listed(header, "gains"), strict=True)]
+    kinds = {"snapshot": snapshots, "named": _others(trainer)}
+    best_score, imitated = header["best_score"], header["imitated"]
+    return _Found(
+        weights=[(network, _fitting(network, tensors, name)) for name, network in networks.items()],
+        optimizer=_optimizer_state(model.policy.optimizer, tensors),
+        timesteps=_count(header["timesteps"]),
+        updates=_count(header["updates"]),
+        iteration=_count(header["iteration"]),
+        seconds=_finite(header["seconds"]),
+        best_score=-np.inf if best_score is None else _finite(best_score),
+        imitated=Imitated(_count(imitated.pop("timesteps")), **_all_finite(imitated)) if imitated else None,
+        curve=read_points(_listed(header, "curve")),
+        snapshots=[snapshots[place] for place, _, _ in pool],
+        taken=[taken for _, taken, _ in pool],
+        gains={id(agent): _finite(gain) for agent, gain in gains if gain is not None},
+        seated={int(n): kinds[kind][_index(place, kinds[kind])] for n, (kind, place) in header["seated"].items()},
+        **_chance(tensors, header["random"]),
+    )
+
+
+def _chance(tensors: Mapping[str, torch.Tensor], states: Mapping[str, Any]) -> dict[str, Any]:
+    """The states of the generators, each tried on one of its kind: numpy's would read anywhere in memory."""
+    torch.Generator().set_state(tensors["random.torch"])
+    key, position = tensors["random.numpy"].numpy(), _count(states["numpy_position"])
+    if key.shape != (624,) or key.dtype != np.int64 or key.min() < 0 or key.max() >= 1 << 32 or position > len(key):
+        raise ValueError("the state of numpy's generator is none")
+    numpy_state = ("MT19937", key.astype(np.uint32), position, 0, 0.0)
+    np.random.RandomState().set_state(numpy_state)
+    np.random.default_rng().bit_generator.state = states["seating"]
+    return {"torch_state": tensors["random.torch"], "numpy_state": numpy_state, "seating": states["seating"]}
+
+
+def _fitting(network: nn.Module, tensors: Mapping[str, torch.Tensor], name: str) -> dict[str, torch.Tensor]:
+    """The weights of a network, of the very names, shapes and types that it has."""
+    found, own = _part(tensors, f"{name}."), network.state_dict()
+    wrong = sorted(found.keys() ^ own.keys()) or [key for key in own if not _alike(found[key], own[key])]
+    if wrong:
+        raise ValueError(f"{name}.{wrong[0]} is not a tensor of this network")
+    return found
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype
+
+
+def _optimizer_state(optimizer: torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+    """Adam's moments, of the shapes of the weights in their order; none before the first update."""
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in _part(tensors, "optimizer.").items():
         index, _, key = name.partition(".")
+        shape = torch.Size([]) if key == "step" else weights[_index(int(index), weights)].shape
+        least = 0.0 if key in ("step", "exp_avg_sq") else -np.inf
+        good = key in _MOMENTS and value.shape == shape and value.dtype == torch.float32
+        if not good or bool((value < least).any()):
+            raise ValueError(f"optimizer.{name} is not a moment of this network's weights")
         state.setdefault(int(index), {})[key] = value
-    model.policy.optimizer.load_state_dict({**stored, "state": state})
-    model.num_timesteps, model._n_updates = int(header["timesteps"]), int(header["updates"])
-    trainer.iteration, trainer.seconds = int(header["iteration"]), float(header["seconds"])
-    if header["best_score"] is not None:
-        trainer.best_score = float(header["best_score"])
-    trainer.imitated = Imitated(**header["imitated"]) if header["imitated"] else None
-    trainer.curve = read_points(header["curve"])
+    if state and (len(state) < len(weights) or any(len(entry) < len(_MOMENTS) for entry in state.values())):
+        raise ValueError("moments of the optimiser are missing")
+    return {**optimizer.state_dict(), "state": state}
 
 
-def _restore_tables(trainer: Trainer, tensors: Mapping[str, torch.Tensor], header: Mapping[str, Any]) -> None:
-    networks: list[Any] = []
-    for number, chance in enumerate(header["chances"]):
-        agent = trainer.agent(copy.deepcopy(trainer.actor))
-        agent.actor.load_state_dict(_part(tensors, f"snapshot.{number}."))  # type: ignore[attr-defined]
-        agent.set_random_state(chance)
-        networks.append(agent)
-    pool = trainer.pool
-    pool.snapshots = [networks[place] for place, _, _ in header["pool"]]
-    pool.taken = [int(taken) for _, taken, _ in header["pool"]]
-    gains = [*zip(pool.snapshots, [gain for _, _, gain in header["pool"]], strict=True)]
-    gains += [*zip(pool.agents, header["gains"], strict=True)]
-    pool.gains = {id(agent): float(gain) for agent, gain in gains if gain is not None}
-    others = _others(trainer)
-    for agent, chance in zip(others, header["named_chances"], strict=True):
-        agent.set_random_state(chance)
-    seated = {
-        int(number): (networks if kind == "snapshot" else others)[index]
-        for number, (kind, index) in header["seated"].items()
-    }
-    trainer.env.set_state({name: value.numpy() for name, value in _part(tensors, "env.").items()}, seated)
-    trainer.model._last_obs = trainer.env.observe()
-    trainer.model._last_episode_starts = np.zeros(trainer.env.num_envs, np.bool_)
+def _apply(trainer: Trainer, found: _Found) -> None:
+    """Take what was found; nothing here fails."""
+    model, pool = trainer.model, trainer.pool
+    for network, weights in found.weights:
+        network.load_state_dict(weights)
+    model.policy.optimizer.load_state_dict(found.optimizer)
+    model.num_timesteps, model._n_updates = found.timesteps, found.updates
+    trainer.iteration, trainer.seconds = found.iteration, found.seconds
+    trainer.best_score, trainer.imitated, trainer.curve = found.best_score, found.imitated, found.curve
+    pool.snapshots, pool.taken, pool.gains = found.snapshots, found.taken, found.gains
+    model._last_obs = trainer.env.observe()
+    model._last_episode_starts = np.zeros(trainer.env.num_envs, np.bool_)
+    torch.set_rng_state(found.torch_state)
+    np.random.set_state(found.numpy_state)
+    trainer.env.rng.bit_generator.state = found.seating
 
 
-def _restore_chance(trainer: Trainer, tensors: Mapping[str, torch.Tensor], header: Mapping[str, Any]) -> None:
-    states = header["random"]
-    torch.set_rng_state(tensors["random.torch"])
-    key = tensors["random.numpy"].numpy().astype(np.uint32)
-    np.random.set_state(("MT19937", key, states["numpy_position"], 0, 0.0))
-    trainer.env.rng.bit_generator.state = states["seating"]
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 60:
+        raise ValueError(f"{shorten(repr(value))} is no count")
+    return value
+
+
+def _index(value: Any, among: Sequence[Any]) -> int:
+    if _count(value) >= len(among):
+        raise ValueError(f"{value} is beyond the {len(among)} that there are")
+    return int(value)
+
+
+def _finite(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(float(value)):
+        raise ValueError(f"{shorten(repr(value))} is no number")
+    return float(value)
+
+
+def _all_finite(values: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): _finite(value) for name, value in values.items()}
+
+
+def _listed(header: Mapping[str, Any], name: str) -> list[Any]:
+    if not isinstance(header[name], list):
+        raise ValueError(f"{name} is no list")
+    return list(header[name])
 
 
 def _others(trainer: Trainer) -> list[Agent]:

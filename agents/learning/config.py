@@ -10,6 +10,7 @@ from typing import Any
 
 from auction_env.core import config
 from auction_env.core.config import ConfigError, key
+from auction_env.core.limits import shorten
 from auction_env.engine.features import has_features
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
@@ -82,7 +83,7 @@ class Config:
         if not self.temperatures or any(not 0 <= one <= 100 for one in self.temperatures):
             raise ConfigError(f"temperatures is {self.temperatures}: it must be a list of numbers from 0 to 100")
         if self.network not in NETWORKS:
-            raise ConfigError(f"network is {self.network!r}: it must be one of {', '.join(NETWORKS)}")
+            raise ConfigError(f"network is {shorten(repr(self.network))}: it must be one of {', '.join(NETWORKS)}")
         if not self.net_arch and self.network == "cards":
             raise ConfigError("net_arch is empty: network 'cards' needs at least one hidden layer")
         if self.n_steps * self.num_envs < self.batch_size:
@@ -95,12 +96,12 @@ class Config:
                 raise ConfigError(f'{name} is {getattr(self, name)!r}: it needs network = "cards"')
         if self.select_by and self.select_by not in self.eval_opponents:
             raise ConfigError(
-                f"select_by is {self.select_by!r}: it must be one of eval_opponents, {self.eval_opponents}"
+                f"select_by is {shorten(repr(self.select_by))}: it must be one of eval_opponents, {self.eval_opponents}"
             )
         if self.num_envs < max(len(self.seats), 1):
             raise ConfigError(f"num_envs is {self.num_envs}: there must be a table for each of seats, {self.seats}")
         if not self.run.strip() or any(mark in self.run for mark in "?*"):
-            raise ConfigError(f"run is {self.run!r}: name the folder of the run, without '?' and '*'")
+            raise ConfigError(f"run is {shorten(repr(self.run))}: name the folder of the run, without '?' and '*'")
 
     def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
         """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.
@@ -124,6 +125,12 @@ class Config:
             raise ConfigError(f"seats is {self.seats}: each number may stand once")
         values = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
         return [make_settings(game, {**values, "num_players": number}) for number in self.seats] or [settings]
+
+    @property
+    def agents(self) -> list[str]:
+        """All agents that the config names, each once: code of plug-ins among them runs when a run starts."""
+        warm = [self.warm_start] if self.warm_start else []
+        return list(dict.fromkeys([*self.opponents, *self.eval_opponents, *warm]))
 
     @property
     def iterations(self) -> int:
@@ -151,5 +158,5 @@ def _resolved(found: Config) -> Config:
 
 
 def documentation() -> str:
-    """Every key, its default and meaning: one line each."""
+    """Every key, its default and meaning, one line each: a config in TOML."""
     return config.documentation(Config)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 from auction_env.agents.base import Agent
-from auction_env.agents.learning.algorithm import CRITIC_GRAD_NORM, NetworkPolicy, masked_log_softmax
+from auction_env.agents.learning.algorithm import NetworkPolicy, clip_gradients, masked_log_softmax
 from auction_env.agents.learning.rollouts import AllSeatsVecEnv, Tables, credit_seats
-from torch import nn
 
 from auction_env.engine.agent import ask
 
@@ -64,7 +63,8 @@ def imitate(
         show: called with the decisions made so far.
 
     Raises:
-        AgentError: the teacher failed or acted illegally.
+        PlayerError: the teacher failed or acted illegally.
+        DivergedError: a loss or a gradient is not finite.
     """
     optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate, eps=1e-5)
     rng = np.random.default_rng([seed, IMITATION])
@@ -134,8 +134,7 @@ def _fit(
         value_loss = errors.square().mean() if len(errors) else errors.sum()
         optimizer.zero_grad(set_to_none=True)
         (cross_entropy + vf_coef * value_loss).backward()
-        nn.utils.clip_grad_norm_(policy.actor.parameters(), max_grad_norm)
-        nn.utils.clip_grad_norm_(policy.critic.parameters(), CRITIC_GRAD_NORM)
+        clip_gradients(policy, max_grad_norm)
         optimizer.step()
         losses.append([float(cross_entropy.detach()), float(value_loss.detach())])
     return [float(mean) for mean in np.mean(losses, 0)]

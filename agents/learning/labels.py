@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from auction_env.agents.learning.network_agent import CardAgent
+from auction_env.agents.learning.network_search import NetworkSearchAgent
 from auction_env.agents.learning.rollouts import AllSeatsVecEnv
-from auction_env.agents.network_search import NetworkSearchAgent
 from torch import nn
 
 LABELS = 0x1ABE1  # stream of the seed

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from auction_env.agents.base import Agent
@@ -18,6 +17,7 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 from stable_baselines3.common.vec_env import VecEnv
 
+from auction_env.core.jit import kernel
 from auction_env.core.threads import most_threads
 from auction_env.engine.batch import Batch
 from auction_env.engine.features import FeatureRows
@@ -264,7 +264,8 @@ class AllSeatsVecEnv(VecEnv):
         """Go on from ``get_state``; ``agents`` are those with the numbers in ``control``.
 
         Raises:
-            ValueError: the state is of another number of tables, of other rules, or not one that play can reach.
+            ValueError: the state is of another number of tables, of other rules, or not one that play can reach;
+                nothing has changed.
         """
         for place, tables in enumerate(self.tables):
             for name, target in (("states", tables.batch.states.view(np.uint8)), ("control", tables.control)):
@@ -274,8 +275,15 @@ class AllSeatsVecEnv(VecEnv):
             control = state[f"{place}.control"]
             if not all(number == LEARNER or number in agents for number in np.unique(control).tolist()):
                 raise ValueError(f"{place}.control names agents that are not there: the file is damaged")
+        before = [tables.batch.states.copy() for tables in self.tables]
         for place, tables in enumerate(self.tables):
-            tables.batch.set_states(state[f"{place}.states"].view(self.game.STATE))
+            try:
+                tables.batch.set_states(state[f"{place}.states"].view(self.game.STATE))
+            except ValueError:
+                for other, states in zip(self.tables[:place], before[:place], strict=True):
+                    other.batch.states[:] = states
+                raise
+        for place, tables in enumerate(self.tables):
             tables.control[:] = state[f"{place}.control"]
         self.agents = dict(agents)
 
@@ -354,7 +362,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
                 yield MaskableRolloutBufferSamples(*(field.index_select(0, chosen) for field in fields))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def credit_seats(
     seats: np.ndarray,
     ended: np.ndarray,

@@ -6,7 +6,10 @@ header, the names, types and shapes in it. Only then are tensors read, and every
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,10 +43,14 @@ def save_tensors(path: Path, tensors: Mapping[str, torch.Tensor], header: Mappin
         _check_finite(path, name, tensor)
     text = _header_text(path, header)
     path.parent.mkdir(parents=True, exist_ok=True)
+    copies = {name: value.detach().contiguous().clone() for name, value in tensors.items()}
     with writing(path) as beside:
-        save_file(
-            {name: value.detach().contiguous().clone() for name, value in tensors.items()}, beside, {"json": text}
-        )
+        try:
+            save_file(copies, beside, {"json": text})
+        except SafetensorError as error:  # of the disk, say: the library has a kind of its own for it
+            code = re.search(r"os error (\d+)", str(error))
+            number = int(code[1]) if code else errno.EIO
+            raise OSError(number, os.strerror(number)) from error
 
 
 def _header_text(path: Path, header: Mapping[str, Any]) -> str:

@@ -12,7 +12,13 @@ from typing import Any
 import torch
 from auction_env.agents.base import Agent
 from auction_env.agents.learning import checkpoint
-from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, masked_log_softmax, move_towards
+from auction_env.agents.learning.algorithm import (
+    DivergedError,
+    NetworkPolicy,
+    SelfPlayPPO,
+    masked_log_softmax,
+    move_towards,
+)
 from auction_env.agents.learning.config import Config
 from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
 from auction_env.agents.learning.imitation import Imitated, imitate
@@ -27,7 +33,7 @@ from stable_baselines3.common.logger import configure
 from torch import nn
 
 from auction_env import agents
-from auction_env.core.files import write_json
+from auction_env.core.files import FolderLock, write_json
 from auction_env.core.processes import thread_limit
 from auction_env.evaluation.match import MatchResult, plain_settings
 
@@ -85,6 +91,8 @@ class Trainer:
         self.imitated: Imitated | None = None
         self.labeller: Labeller | None = None
         self.stop = StopFlag(say)
+        self._lock = FolderLock(folder)
+        self._claimed = False
 
     def _model(self) -> SelfPlayPPO:
         config, layout = self.config, layout_of(self.game, self.widest, self.config.network)
@@ -130,13 +138,52 @@ class Trainer:
 
     # --- the run ---
 
+    def claim(self) -> None:
+        """Take the folder, made if need be, for this trainer alone until its ``run`` has ended or ``close``.
+
+        Raises:
+            FolderInUseError: another process, or another trainer, has it.
+            OSError: it cannot be made or written.
+        """
+        if not self._claimed:
+            self._lock.acquire()
+            self._claimed = True
+
+    def close(self) -> None:
+        """Give the folder back; of use to a trainer that claimed it and does not run."""
+        self._lock.release()
+        self._claimed = False
+
     def run(self) -> Path:
         """Learn until all decisions are made, or Ctrl-C. Returns the folder.
 
         Raises:
             Stopped: Ctrl-C; the iteration was finished, everything is saved.
             KeyboardInterrupt: Ctrl-C twice; what came after the last checkpoint is lost.
+            FolderInUseError: see ``claim``.
+            DivergedError: a loss, gradient or output was not finite. The last checkpoint stays, and the best weights
+                measured so far are the folder's model.
+            OSError: something cannot be written; the last checkpoint stays.
         """
+        self.claim()
+        try:
+            self._learn()
+            self.finish()
+        except DivergedError as error:
+            raise DivergedError(error.what, self._keep_best()) from error
+        finally:
+            self.close()
+        return self.folder
+
+    def _keep_best(self) -> str:
+        """Make the best weights measured so far the model; in words."""
+        where = f", after {self.model.num_timesteps} decisions"
+        if not math.isfinite(self.best_score):
+            return where
+        self.save_policy(MODEL, self.best, 1.0)
+        return f"{where}; the best weights measured before are kept in {self.folder / MODEL}"
+
+    def _learn(self) -> None:
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
         remaining = self.config.total_timesteps - self.model.num_timesteps
         if remaining > 0:
@@ -148,8 +195,6 @@ class Trainer:
                 if callback.stopping:
                     raise Stopped
                 self.after_iteration(progress)
-        self.finish()
-        return self.folder
 
     def warm_start(self, progress: Progress) -> None:
         """Imitate the agent of the config, and keep the result beside."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from auction_env.cli import listing, play, replay, serve, watch
-from auction_env.cli.arguments import INTERRUPTED, as_toml, integer, parse_settings
+from auction_env.cli.arguments import INTERRUPTED, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.processes import stopped_by_signals
 from auction_env.core.terminal import complain, show
@@ -110,4 +110,4 @@ def _add_color(parser: argparse.ArgumentParser) -> None:
     )
 
 
-__all__ = ["INTERRUPTED", "PROGRAM", "as_toml", "main", "parse_settings"]
+__all__ = ["INTERRUPTED", "PROGRAM", "main", "parse_settings"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from auction_env.core.files import OutputError
-from auction_env.core.limits import parse_value
+from auction_env.core.limits import parse_value, whole
 from auction_env.core.processes import stopped_by_signals
 from auction_env.core.terminal import complain
 from auction_env.engine.agent import PlayerError
@@ -25,13 +24,6 @@ def integer(text: str) -> int:
     return value
 
 
-def whole(value: Any) -> Any:
-    """A value, its whole floats of 1e3 and more as integers: ``1e9`` is meant as a number of things."""
-    if isinstance(value, float) and value.is_integer() and 1e3 <= abs(value) < 1e18:
-        return int(value)
-    return value
-
-
 def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
     """Settings of texts ``key=value``; values are TOML, or else text. Raises ValueError when there is no ``=``."""
     settings: dict[str, Any] = {}
@@ -41,17 +33,6 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"--set {pair}: write key=value")
         settings[key.strip()] = whole(parse_value(value))
     return settings
-
-
-def as_toml(value: Any) -> str:
-    """A plain value as it can be typed back: ``[3, 2, 1]``, ``true``, ``"text"``."""
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(map(as_toml, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {as_toml(entry)}" for key, entry in value.items()) + "}"
-    if isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
 
 
 def finish(program: str, work: Callable[[], int], stopped: Callable[[], str] = lambda: "stopped") -> int:

@@ -203,6 +203,7 @@ def _best_response(parser: argparse.ArgumentParser) -> None:
 def _benchmark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="'list', a name that it prints, or a file")
     parser.add_argument("agents", nargs="*", help="to measure, each on its own")
+    parser.add_argument("--trust", action="store_true", help="let plug-ins run that a task file names as opponents")
     _machine(parser)
     _json(parser)
 

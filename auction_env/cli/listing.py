@@ -7,8 +7,8 @@ import dataclasses
 import textwrap
 from typing import Any
 
-from auction_env.cli.arguments import as_toml
 from auction_env.cli.screen import columns, say
+from auction_env.core.limits import as_toml
 from auction_env.games import available, get_game
 from auction_env.games.game import Game
 

@@ -13,6 +13,7 @@ from typing import Any
 from auction_env.cli.arguments import parse_settings
 from auction_env.core.extras import require
 from auction_env.core.files import write_file
+from auction_env.core.limits import MAX_TEXT_BYTES, read_json, reason
 from auction_env.core.processes import usable_workers
 from auction_env.core.terminal import complain, show
 
@@ -144,7 +145,7 @@ def best_response(options: Namespace) -> int:
         "warm_start": "rules",
         "run": str(options.checkpoint_dir or "best response"),
     }
-    config = make_config(values, [*_overrides(options, options.seats), *_typed(options.overrides)])
+    config = make_config(values, [*_overrides(options, options.seats), *options.overrides])
     game, settings = config.resolve()
     require("train")
     from auction_env.agents.learning import best_response as responses
@@ -158,6 +159,7 @@ def best_response(options: Namespace) -> int:
 
 def benchmark(options: Namespace) -> int:
     """Agents at one standing benchmark."""
+    from auction_env import agents
     from auction_env.evaluation.benchmarks import available, load_task, play_board
 
     if options.task == "list":
@@ -166,6 +168,7 @@ def benchmark(options: Namespace) -> int:
     if not options.agents:
         raise ValueError(f"name the agents to measure: {options.program} benchmark {options.task} random")
     task = load_task(options.task)
+    agents.check_trust(f"task {options.task}", task.opponents, options.trust)
     with _bar() as progress:
         board = play_board(
             task,
@@ -262,17 +265,7 @@ def _overrides(options: Namespace, seats: int | None) -> list[str]:
     """Settings as overrides of a config; those of ``--set`` come last."""
     given = [] if seats is None else [f"settings.num_players={seats}"]
     parse_settings(options.set)  # refuses what is no key=value
-    return [*given, *(f"settings.{text}" for text in _typed(options.set))]
-
-
-def _typed(pairs: Sequence[str]) -> list[str]:
-    """The texts ``key=value``, whole numbers such as 2e6 written out."""
-    typed = []
-    for pair in pairs:
-        key, _, text = pair.partition("=")
-        value = parse_settings([pair])[key.strip()]
-        typed.append(f"{key.strip()}={value if isinstance(value, int) and not isinstance(value, bool) else text}")
-    return typed
+    return [*given, *(f"settings.{text.strip()}" for text in options.set)]
 
 
 def _table_of(specs: Sequence[str], game: str | None) -> dict[str, Any]:
@@ -291,10 +284,9 @@ def _table_of(specs: Sequence[str], game: str | None) -> dict[str, Any]:
 def _stored_config(path: Path) -> dict[str, Any]:
     """The config in a run's ``run.json``; ValueError naming the file if there is none."""
     try:
-        config = json.loads(path.read_text(encoding="utf-8")).get("config", {})
-        return {**config}
-    except (ValueError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no account of a run: {error}") from error
+        return {**read_json(path, MAX_TEXT_BYTES).get("config", {})}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ValueError(f"{path} is no account of a run: {reason(error)}") from error
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 """Learn to play by self-play: ``train.py configs/auction_poker.toml [key=value ...]``.
 
-Ctrl-C saves; ``train.py --resume runs/auction_poker`` goes on. ``train.py --keys`` lists the keys.
+Ctrl-C saves; ``train.py --resume runs/auction_poker`` goes on. ``train.py --keys`` prints a config with all defaults.
 """
 
 from __future__ import annotations
@@ -9,13 +9,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli.arguments import INTERRUPTED
+from auction_env.cli.arguments import INTERRUPTED, finish
 from auction_env.core.extras import require
-from auction_env.core.terminal import complain, show
+from auction_env.core.terminal import show
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "train.py") -> int:
-    """Run the command line; returns the exit status: 0, 2 for a bad config or folder, 130 for Ctrl-C."""
+    """Run the command line.
+
+    Returns:
+        the exit status: 0; 1 if an agent failed; 2 for a bad config or folder; 130 for Ctrl-C.
+    """
     parser = _parser(program)
     options = parser.parse_intermixed_args(arguments)
 
@@ -23,41 +27,47 @@ def main(arguments: Sequence[str] | None = None, program: str = "train.py") -> i
 
     share_cores()
 
-    from auction_env.agents.learning.config import documentation, load_config
+    from auction_env.agents.learning.config import documentation
 
     if options.keys:
         show(documentation())
         return 0
     if options.config is None and options.resume is None:
         parser.error("give a config file, or --resume RUN")
-    try:
-        config = None if options.resume is not None else load_config(options.config, options.overrides)
-        require("train")
-        # torch takes seconds to load: a mistake in a config is told before.
-        from auction_env.agents.learning.checkpoint import CHECKPOINT
-        from auction_env.agents.learning.progress import Stopped
-        from auction_env.agents.learning.runs import resume_run, start_run
+    return finish(program, lambda: _train(options, program))
 
-        if config is None:
-            overrides = [*([options.config] if options.config else []), *options.overrides]
-            trainer = resume_run(options.resume, overrides)
-        elif options.auto_resume and (Path(config.run) / CHECKPOINT).exists():
-            show(f"{config.run} holds a run already: going on with it, with the keys it was started with")
-            trainer = resume_run(Path(config.run), options.overrides)
-        else:
-            trainer = start_run(config)
-    except (ValueError, OSError) as error:  # of config, settings, agents, the run's folder
-        complain(program, error)
-        return 2
+
+def _train(options: argparse.Namespace, program: str) -> int:
+    """Start or resume a run, and measure what came of it."""
+    from auction_env import agents
+    from auction_env.agents.learning.config import load_config
+
+    config = None if options.resume is not None else load_config(options.config, options.overrides)
+    if config is not None:
+        agents.check_trust(f"config {options.config}", load_config(options.config).agents, options.trust)
+    require("train")
+    # torch takes seconds to load: a mistake in a config is told before.
+    from auction_env.agents.learning.checkpoint import CHECKPOINT
+    from auction_env.agents.learning.progress import Stopped
+    from auction_env.agents.learning.runs import resume_run, start_run
+
+    if config is None:
+        overrides = [*([options.config] if options.config else []), *options.overrides]
+        trainer = resume_run(options.resume, overrides, trust=options.trust)
+    elif options.auto_resume and (Path(config.run) / CHECKPOINT).exists():
+        show(f"{config.run} holds a run already: going on with it, with the keys it was started with")
+        trainer = resume_run(Path(config.run), options.overrides, trust=options.trust)
+    else:
+        trainer = start_run(config)
     try:
         folder = trainer.run()
         results = trainer.final_evaluation()
     except Stopped:
         show(f"\nstopped and saved; go on with: {_python(program)} --resume {trainer.folder}")
         return INTERRUPTED
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         show(f"\nstopped at once; from the last checkpoint go on with: {_python(program)} --resume {trainer.folder}")
-        return INTERRUPTED
+        return int(getattr(stop, "status", INTERRUPTED))
     show("\n\n".join(result.text() for result in results.values()))
     show(f"run folder: {folder}; learning curve: {folder / 'curve.png'}")
     return 0
@@ -77,5 +87,6 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--auto-resume", action="store_true", help="resume the config's run if its folder holds one already"
     )
-    parser.add_argument("--keys", action="store_true", help="list all config keys and leave")
+    parser.add_argument("--trust", action="store_true", help="let plug-ins run that the config or the run names")
+    parser.add_argument("--keys", action="store_true", help="print all keys with their defaults, as TOML, and leave")
     return parser

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from auction_env.core.limits import LimitError, parse_value, read_toml
+from auction_env.core.limits import LimitError, as_toml, parse_value, read_toml, reason, shorten, whole
 
 Kind = TypeVar("Kind")
 
@@ -38,6 +37,8 @@ def check_keys(config: Any) -> None:
 
 
 def _checked(field: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
+    if kind is int:
+        value = whole(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     plain = kind if isinstance(kind, type) else kind.__origin__
@@ -46,7 +47,9 @@ def _checked(field: dataclasses.Field[Any], kind: Any, value: Any) -> Any:
         wanted = (int, float) if kind.__args__[0] is float else kind.__args__[0]
         good = all(isinstance(entry, wanted) and not isinstance(entry, bool) for entry in value)
     if not good:
-        raise ConfigError(f"{field.name} is {value!r}: it must be {_type_words(kind)} ({field.metadata['meaning']})")
+        raise ConfigError(
+            f"{field.name} is {shorten(repr(value))}: it must be {_type_words(kind)} ({field.metadata['meaning']})"
+        )
     low, high = field.metadata["low"], field.metadata["high"]
     if low is not None and not low <= value <= high:
         raise ConfigError(f"{field.name} is {value!r}: it must be from {low} to {high} ({field.metadata['meaning']})")
@@ -71,11 +74,11 @@ def load(kind: type[Kind], path: str | Path, overrides: Sequence[str] = ()) -> K
     try:
         values = read_toml(path)
     except OSError as error:
-        raise ConfigError(f"config {path} cannot be read: {error.strerror}") from error
+        raise ConfigError(f"config {path} cannot be read: {reason(error)}") from error
     except LimitError as error:
         raise ConfigError(f"config {path} is not read: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"config {path} is not TOML: {error}") from error
+    except ValueError as error:
+        raise ConfigError(f"config {path} is not TOML: {reason(error)}") from error
     return make(kind, values, overrides)
 
 
@@ -83,29 +86,35 @@ def make(kind: type[Kind], values: Mapping[str, Any], overrides: Sequence[str] =
     """A config from plain values and overrides. Errors as ``load``."""
     settings = values.get("settings", {})
     if not isinstance(settings, Mapping):
-        raise ConfigError(f"settings is {settings!r}: it must be a table of keys, [settings]")
+        raise ConfigError(f"settings is {shorten(repr(settings))}: it must be a table of keys, [settings]")
     merged: dict[str, Any] = {**values, "settings": dict(settings)}
     for override in overrides:
-        whole, equals, text = override.partition("=")
+        dotted, equals, text = (part.strip() for part in override.partition("="))
         if not equals:
-            raise ConfigError(f"{override!r} is no override: write key=value")
-        parent, _, name = whole.rpartition(".")
+            raise ConfigError(f"{shorten(override)!r} is no override: write key=value")
+        parent, _, name = dotted.rpartition(".")
         if parent not in ("", "settings"):
-            raise ConfigError(f"there is no config key {whole!r}: only 'settings' has keys of its own")
-        (merged["settings"] if parent else merged)[name] = parse_value(text)
+            raise ConfigError(f"there is no config key {shorten(dotted)!r}: only 'settings' has keys of its own")
+        try:
+            (merged["settings"] if parent else merged)[name] = parse_value(text)
+        except LimitError as error:
+            raise ConfigError(f"{shorten(dotted)} is {shorten(text)}: {error}") from error
     known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for name in merged:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
-            raise ConfigError(f"there is no config key {name!r}: {hint}")
+            raise ConfigError(f"there is no config key {shorten(name)!r}: {hint}")
+    if isinstance(merged["settings"], dict):
+        merged["settings"] = {name: whole(value) for name, value in merged["settings"].items()}
     return kind(**merged)
 
 
 def documentation(kind: Any) -> str:
-    """Every key, its default and meaning: one line each."""
+    """Every key, its default and meaning, one line each: a config in TOML."""
     return "\n".join(
-        f"{field.name} = {_default(field)!r}  # {field.metadata['meaning']}" for field in dataclasses.fields(kind)
+        f"{field.name} = {as_toml(_default(field))}  # {field.metadata['meaning']}"
+        for field in dataclasses.fields(kind)
     )
 
 

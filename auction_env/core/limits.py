@@ -134,6 +134,24 @@ def parse_value(text: str, max_bytes: int = 1 << 16) -> Any:
         return text
 
 
+def whole(value: Any) -> Any:
+    """A value, its whole floats of 1e3 and more as integers: ``1e9`` is meant as a number of things."""
+    if isinstance(value, float) and value.is_integer() and 1e3 <= abs(value) < 1e18:
+        return int(value)
+    return value
+
+
+def as_toml(value: Any) -> str:
+    """A plain value as it can be typed back: ``[3, 2, 1]``, ``true``, ``"text"``."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {as_toml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
 def reason(error: Exception) -> str:
     """Why a file could not be read, for a message that names the file: the system's words, or the parser's, cut."""
     if isinstance(error, OSError):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from auction_env.core.limits import parse_toml, reason
+from auction_env.core.limits import parse_toml, reason, shorten
 from auction_env.evaluation.match import Schedule
 from auction_env.evaluation.results import Comparison, MatchResult, compare, digest_of
 from auction_env.evaluation.runner import Make, MatchConfig, play
@@ -113,7 +113,7 @@ def load_task(source: str | Path) -> Task:
         names = available()
         near = difflib.get_close_matches(str(source), names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(names)}"
-        raise TaskError(f"there is no task {str(source)!r}: {hint}")
+        raise TaskError(f"there is no task {shorten(repr(str(source)))}: {hint}")
     try:
         values = parse_toml(text)
     except ValueError as error:
@@ -141,14 +141,14 @@ def _checked(values: dict[str, Any], path: Path) -> Task:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(fields)}"
-            raise TaskError(f"task {path} has no key {key!r}: {hint}")
+            raise TaskError(f"task {path} has no key {shorten(repr(key))}: {hint}")
     for name, field in fields.items():
         if name not in values and field.default is dataclasses.MISSING:
             raise TaskError(f"task {path} lacks the key {name!r}")
         _check_kind(values.get(name, field.default), str(field.type), f"task {path}: {name}")
     task = Task(**values)
     if task.name != path.stem:
-        raise TaskError(f"task {path}: name is {task.name!r}, but the file's name says {path.stem!r}")
+        raise TaskError(f"task {path}: name is {shorten(repr(task.name))}, but the file's name says {path.stem!r}")
     game, settings = task.table()
     Schedule(game, settings, (0,) + (1,) * len(task.opponents), task.deals, task.seed, None, task.part_tables)
     return task
@@ -163,7 +163,7 @@ def _check_kind(value: Any, kind: str, what: str) -> None:
         "list[str]": isinstance(value, list) and all(isinstance(entry, str) for entry in value),
     }[kind]
     if not good:
-        raise TaskError(f"{what} is {value!r}: it must be {words[kind]}")
+        raise TaskError(f"{what} is {shorten(repr(value))}: it must be {words[kind]}")
 
 
 def available() -> list[str]:

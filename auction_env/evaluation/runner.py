@@ -26,6 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file
+from auction_env.core.limits import LimitError, read_json, read_limited, reason, shorten
 from auction_env.core.processes import end_with_parent
 from auction_env.core.version import __version__
 from auction_env.engine.agent import Player
@@ -36,6 +37,7 @@ from auction_env.games.game import Game
 
 STATE_FORMAT = "auction_env.evaluation.match/2"
 PLAN_FILE = "match.json"
+MAX_PART_BYTES = 1 << 28  # of a part, packed and unpacked
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _AGENTS = 0xA6E27  # stream of a match's seed
 
@@ -311,14 +313,16 @@ class _Store:
             write_file(file, json.dumps(own, indent=1))
             return
         try:
-            stored = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise TournamentError(f"{file} cannot be read ({error}): remove {self.folder} to start anew") from error
+            stored = read_json(file)
+        except (OSError, ValueError) as error:
+            raise TournamentError(
+                f"{file} cannot be read ({reason(error)}): remove {self.folder} to start anew"
+            ) from error
         if not isinstance(stored, dict):
             raise TournamentError(f"{file} is damaged: remove {self.folder} to start anew")
         wrong = [key for key in own if stored.get(key) != own[key]]
         if wrong:
-            lines = "; ".join(f"{key} is {stored.get(key)!r} there, {own[key]!r} here" for key in wrong)
+            lines = "; ".join(f"{key} is {shorten(repr(stored.get(key)))} there, {own[key]!r} here" for key in wrong)
             raise TournamentError(
                 f"{self.folder} holds another match: {lines}. Name another folder, or play that match"
             )
@@ -336,16 +340,19 @@ class _Store:
 
     def _load(self, part: int) -> dict[str, np.ndarray] | None:
         try:
-            content = self._file(part).read_bytes()
-        except OSError:
+            content = read_limited(self._file(part), MAX_PART_BYTES)
+        except (OSError, LimitError):
             return None
         archive, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
         if digest != self._digest(part, archive):
             return None
         try:
+            with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+                if sum(member.file_size for member in packed.infolist()) > MAX_PART_BYTES:
+                    return None
             with np.load(io.BytesIO(archive), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, EOFError, zipfile.BadZipFile):  # forged
+        except Exception:  # forged: the libraries raise many kinds
             return None
         schedule = self.plan.schedule
         shape = (len(schedule.words(part)), schedule.seatings, len(schedule.groups))

@@ -27,45 +27,65 @@ def whole(tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def report_counts():
+def report_counts(request):
     yield
-    print("\nfaults injected: " + ", ".join(f"{count} x {kind}" for kind, count in sorted(faults.COUNTS.items())))
+    faults.report(request.config.pluginmanager.getplugin("capturemanager"), "evaluating")
 
 
 def kill_often(folder: Path, whole: str, kills: int, workers: int) -> None:
     """Kill runs on one folder at random moments, then let one end: it comes to the same, and nothing is left lying."""
     rng, state, out = random.Random(kills), folder / "state", folder / "out.json"
     arguments = [*LINE, workers, "--checkpoint-dir", state, "--json", out]
-    done = 0
-    for number in range(kills):
-        if rng.random() < 0.3:
-            status = faults.kill_at(rng.uniform(0.05, 1.5), *arguments)  # while it starts
-        else:
-            status = faults.kill_while_it_plays(state, rng, *arguments)
-        if status == 0:  # it was through before the kill came: start anew
-            assert faults.digest_of(out) == whole
-            out.unlink()
-            state.rename(folder / f"state_{number}")
-            done += 1
-        else:
-            assert status == -signal.SIGKILL and not out.exists()
-    assert done < kills or kills == 0
+
+    def through() -> None:
+        assert faults.digest_of(out) == whole
+        out.unlink()
+        state.rename(folder / f"state_{len(list(folder.iterdir()))}")
+
+    faults.kill_often(["evaluate.py", *arguments], rng, kills, lambda: faults.parts(state), through)
+    assert not out.exists()
     found = faults.run(*arguments)
     assert found.returncode == 0, found.stderr
-    assert faults.digest_of(out) == whole and not faults.leftovers(state)
-    assert not [path for path in folder.iterdir() if path.name.endswith(".tmp")]
+    assert faults.digest_of(out) == whole and not faults.leftovers(state) and not faults.hidden(folder)
 
 
 @POSIX
 def test_kills_at_random_moments_change_nothing(tmp_path, whole):
-    kill_often(tmp_path, whole, kills=5, workers=1)
+    kill_often(tmp_path, whole, kills=3, workers=1)
 
 
 @POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_kills_at_random_moments_change_nothing(tmp_path, whole, workers):
-    kill_often(tmp_path, whole, kills=20, workers=workers)
+    kill_often(tmp_path, whole, kills=25, workers=workers)
+
+
+@POSIX
+@pytest.mark.slow
+def test_results_that_are_written_while_it_is_killed_are_the_old_or_the_new_ones(tmp_path):
+    """Results and pages over older ones: whole before and whole after, and nothing half stays beside them."""
+    pytest.importorskip("matplotlib")
+    rng, out, page = random.Random(4), tmp_path / "out.json", tmp_path / "page.html"
+    line = ["match", "random", "random", "--deals", "600", "--workers", "1", "--json", out, "--report", page]
+    assert faults.run(*line).returncode == 0
+    wanted, contents = faults.digest_of(out), {}
+    for path in (out, page):
+        contents[path] = path.read_bytes()
+    faults.kill_often(["evaluate.py", *line], rng, 15, lambda: faults.changed(out), lambda: None, startup=6.0)
+    assert faults.digest_of(out) == wanted and out.read_bytes() == contents[out]
+    assert page.read_bytes().endswith(contents[page][-20:])
+    assert faults.run(*line).returncode == 0 and not faults.hidden(tmp_path)
+
+
+@POSIX
+def test_folders_that_cannot_be_written_are_told_before_anything_is_played(tmp_path):
+    """A read-only folder, also for root: an immutable one cannot be had everywhere, a file in the way can."""
+    (tmp_path / "file").write_text("")
+    for option in ("--checkpoint-dir", "--json", "--report"):
+        found = faults.run("random", "random", "--deals", "9e8", "--workers", "1", option, tmp_path / "file" / "x")
+        faults.COUNTS["folder not writable"] += 1
+        assert found.returncode == 2 and str(tmp_path / "file") in found.stderr and "Traceback" not in found.stderr
 
 
 @POSIX
@@ -105,7 +125,8 @@ def test_workers_end_with_the_run(tmp_path, monkeypatch, number):
     monkeypatch.setenv("FAULTS_MARKER", str(tmp_path))
     state = tmp_path / "state"
     arguments = ["rules", "rules", "--deals", "4000000", "--part", "1500", "--workers", "2", "--checkpoint-dir", state]
-    status = faults.kill_while_it_plays(state, random.Random(1), *arguments, number=number)
+    line = ["evaluate.py", *arguments]
+    status = faults.kill_while_it_works(lambda: faults.parts(state), random.Random(1), *line, number=number)
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     until = time.monotonic() + 15
     while faults.children_of(marker) and time.monotonic() < until:

@@ -18,6 +18,7 @@ import pytest
 from auction_env import Table, agents, available, cli, get_game, gymnasium_id, make_record, replay
 from auction_env.cli import play
 from auction_env.cli.screen import with_signs
+from auction_env.core.limits import as_toml
 from auction_env.games.cards import card_name
 from auction_env.games.game import make_settings
 from auction_env.interfaces.gymnasium_env import SingleEnv
@@ -88,7 +89,7 @@ def test_the_list_has_every_game_setting_agent_and_interface():
         game = get_game(name)
         assert f"{game.TITLE} ({name}), version {game.VERSION}" in result.stdout
         for field in dataclasses.fields(game.Settings):
-            default = "" if field.default is None else f"={cli.as_toml(field.default)}"
+            default = "" if field.default is None else f"={as_toml(field.default)}"
             assert f"    {field.name}{default}: " in result.stdout
         for part in (f"{name}_v{game.VERSION}.env()", "parallel_env()", gymnasium_id(name), "SelfPlayVecEnv", "Batch("):
             assert part in result.stdout

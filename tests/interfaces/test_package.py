@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,13 @@ def test_one_version_everywhere():
     assert PROJECT["project"]["version"] == auction_env.__version__
     assert f"\nversion: {auction_env.__version__}\n" in citation
     assert f"\n## {auction_env.__version__}" in changes
+
+
+def test_files_that_the_makefile_names_are_there():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (listed,) = re.findall(r"^LOWEST_TESTS := \$\(addprefix tests/,(.*)\)", text, re.MULTILINE)
+    for name in [*(f"tests/{name}" for name in listed.split()), *re.findall(r"[\w/-]+\.(?:toml|txt)", text)]:
+        assert (ROOT / name.lstrip("/")).is_file(), name
 
 
 def test_a_folder_called_agents_is_not_in_the_way(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 
 import pytest
@@ -70,6 +71,52 @@ def test_overrides_reach_their_keys(tmp_path):
     path.write_text("ent_coef = = 1")
     with pytest.raises(ConfigError, match="is not TOML"):
         load_config(path)
+
+
+def test_the_keys_that_are_printed_are_a_config(tmp_path):
+    (tmp_path / "all.toml").write_text(documentation(), encoding="utf-8")
+    assert load_config(tmp_path / "all.toml") == Config()
+
+
+def test_whole_numbers_may_have_an_exponent(tmp_path):
+    (tmp_path / "c.toml").write_bytes(b"\xef\xbb\xbftotal_timesteps = 2e6\r\n[settings]\r\nstarting_chips = 1e3\r\n")
+    config = load_config(tmp_path / "c.toml", ["final_deals=1e4", "settings.num_deals = 2e3", "label_coef=2"])
+    assert (config.total_timesteps, config.final_deals, config.label_coef) == (2_000_000, 10_000, 2.0)
+    assert config.settings == {"starting_chips": 1000, "num_deals": 2000}
+    assert all(isinstance(value, int) for value in [config.total_timesteps, *config.settings.values()])
+    for text in ("1.5e3x", "0.5", "1.5", "1e30", "nan", "inf"):
+        with pytest.raises(ConfigError, match="total_timesteps is"):
+            make_config({}, [f"total_timesteps={text}"])
+
+
+@pytest.mark.parametrize("kind", ["deep", "large", "pipe", "folder", "not text", "dotted"])
+def test_a_config_that_is_none_is_refused_at_once(tmp_path, kind):
+    path = tmp_path / "c.toml"
+    made = {"deep": b"a = " + b"[" * 100_000, "not text": b"\xff\xfe", "dotted": b".".join([b"a"] * 9999) + b" = 1"}
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(made.get(kind, b""))
+        if kind == "large":
+            os.truncate(path, 1 << 40)
+    with pytest.raises(ConfigError, match=f"config {re.escape(str(path))} ") as caught:
+        load_config(path)
+    assert len(str(caught.value)) < len(str(path)) + 400
+
+
+def test_hostile_overrides_are_refused_in_a_few_words():
+    for override in (
+        "settings=" + "[" * 100_000,
+        "seats=" + "[" * 60_000,
+        "x" * 10**6,
+        "y" * 10**6 + "=1",
+        "seed=" + "z" * 9999,
+    ):
+        with pytest.raises(ConfigError) as caught:
+            make_config({}, [override])
+        assert len(str(caught.value)) < 2500
 
 
 def test_numbers_of_seats_make_tables_of_each():

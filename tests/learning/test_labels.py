@@ -12,10 +12,10 @@ import torch
 from auction_env.agents.learning.config import ConfigError, make_config
 from auction_env.agents.learning.labels import LEAST, Labeller, Labels, label_gain
 from auction_env.agents.learning.network_agent import agent_of
+from auction_env.agents.learning.network_search import NetworkSearchAgent
 from auction_env.agents.learning.networks import build_network
 from auction_env.agents.learning.policy_file import layout_of, network_shape
 from auction_env.agents.learning.rollouts import AllSeatsVecEnv
-from auction_env.agents.network_search import NetworkSearchAgent
 
 from auction_env import available
 from auction_env.engine.batch import Batch

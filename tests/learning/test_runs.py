@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from tiny_run import quiet, tiny
+from tiny_run import copied, quiet, tiny
 
 pytest.importorskip("sb3_contrib")
 import torch
@@ -46,17 +47,27 @@ def test_pool_keeps_recent_and_old_snapshots_spaced_in_log_age():
     assert max(ratios) < 6 and min(ratios) > 1.2
 
 
-def test_snapshots_are_copies_and_differ_from_each_other(tmp_path):
-    trainer = start_run(tiny(tmp_path / "run"), quiet)
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """A run that nothing happened to; a test that changes something takes a copy."""
+    trainer = start_run(tiny(tmp_path_factory.mktemp("straight") / "run"), quiet)
     trainer.run()
+    return trainer
+
+
+def test_snapshots_are_copies_and_differ_from_each_other(straight):
+    trainer = straight
     assert len(trainer.pool.snapshots) == 2
     batch = Batch(trainer.game, trainer.settings, 8)
     out = batch.reset(1)
     outputs = [agent.probabilities(batch.states, out.masks) for agent in trainer.pool.snapshots]
+    weights = copy.deepcopy(trainer.actor.state_dict())
     with torch.no_grad():
         for parameter in trainer.actor.parameters():
             parameter.add_(1.0)
-    assert np.array_equal(trainer.pool.snapshots[0].probabilities(batch.states, out.masks), outputs[0])
+        unchanged = np.array_equal(trainer.pool.snapshots[0].probabilities(batch.states, out.masks), outputs[0])
+    trainer.actor.load_state_dict(weights)
+    assert unchanged
     assert not np.array_equal(outputs[0], outputs[1])
 
 
@@ -98,10 +109,8 @@ def test_a_run_folder_holds_all_that_a_result_needs(tmp_path, game):
         start_run(tiny(tmp_path / "run"), quiet)
 
 
-def test_resuming_gives_the_very_weights_of_a_run_never_stopped(tmp_path):
+def test_resuming_gives_the_very_weights_of_a_run_never_stopped(tmp_path, straight):
     """Steps, schedule, optimiser, tables, pool, opponents and all random states go on where they stopped."""
-    straight = start_run(tiny(tmp_path / "straight"), quiet)
-    straight.run()
     part = start_run(tiny(tmp_path / "cut", total_timesteps=384), quiet)
     part.config.total_timesteps = 768  # the schedule is that of the whole run
     calls = []
@@ -132,9 +141,7 @@ def same_policy(one, two) -> bool:
     return all(torch.equal(value, other[name]) for name, value in one.model.policy.state_dict().items())
 
 
-def test_ctrl_c_in_the_middle_of_an_iteration_finishes_it_and_loses_nothing(tmp_path):
-    straight = start_run(tiny(tmp_path / "straight"), quiet)
-    straight.run()
+def test_ctrl_c_in_the_middle_of_an_iteration_finishes_it_and_loses_nothing(tmp_path, straight):
     cut = start_run(tiny(tmp_path / "cut"), quiet)
     step, asked = cut.env.step_wait, []
 
@@ -152,9 +159,8 @@ def test_ctrl_c_in_the_middle_of_an_iteration_finishes_it_and_loses_nothing(tmp_
     assert same_policy(straight, again)
 
 
-def test_resuming_is_exact_with_a_learned_opponent_too(tmp_path):
-    start_run(tiny(tmp_path / "opponent"), quiet).run()
-    changes = {"opponents": [f"ppo:{tmp_path / 'opponent'}"], "opponent_pool_prob": 1.0, "opponent_pool_size": 0}
+def test_resuming_is_exact_with_a_learned_opponent_too(tmp_path, straight):
+    changes = {"opponents": [f"ppo:{straight.folder}"], "opponent_pool_prob": 1.0, "opponent_pool_size": 0}
     straight = start_run(tiny(tmp_path / "straight", **changes), quiet)
     straight.run()
     cut = start_run(tiny(tmp_path / "cut", **changes), quiet)
@@ -174,7 +180,7 @@ def test_resuming_is_exact_with_a_learned_opponent_too(tmp_path):
 
 def test_a_run_killed_before_its_first_checkpoint_starts_again(tmp_path):
     config = tiny(tmp_path / "run", total_timesteps=128)
-    start_run(config, quiet)
+    start_run(config, quiet).close()
     with pytest.raises(ConfigError, match="came to no checkpoint: start it again"):
         resume_run(tmp_path / "run", [], quiet)
     start_run(config, quiet).run()
@@ -208,9 +214,8 @@ def test_learning_rate_falls_steadily_across_a_cut(tmp_path):
     assert len(rates) == 6 and rates == sorted(rates, reverse=True) and len(set(rates)) == 6
 
 
-def test_a_save_that_is_killed_leaves_the_checkpoint_before(tmp_path, monkeypatch):
-    trainer = start_run(tiny(tmp_path / "run"), quiet)
-    trainer.run()
+def test_a_save_that_fails_leaves_the_checkpoint_before(tmp_path, monkeypatch, straight):
+    trainer = resume_run(copied(straight.folder, tmp_path / "run"), [], quiet)
     before = (tmp_path / "run" / CHECKPOINT).read_bytes()
 
     def fail(*_):
@@ -220,12 +225,13 @@ def test_a_save_that_is_killed_leaves_the_checkpoint_before(tmp_path, monkeypatc
     with pytest.raises(OSError, match="disk full"):
         trainer.save(1.0)
     monkeypatch.undo()
+    trainer.close()
     assert (tmp_path / "run" / CHECKPOINT).read_bytes() == before
     assert resume_run(tmp_path / "run", [], quiet).iteration == 6
 
 
-def test_a_resumed_run_changes_only_what_can_change_and_damage_is_one_clear_sentence(tmp_path):
-    start_run(tiny(tmp_path / "run"), quiet).run()
+def test_a_resumed_run_changes_only_what_can_change_and_damage_is_one_clear_sentence(tmp_path, straight):
+    copied(straight.folder, tmp_path / "run")
     for override in ("net_arch=[8]", "num_envs=32", "settings.num_players=4", "seed=9", "run=elsewhere"):
         with pytest.raises(ConfigError, match="cannot change when a run is resumed: only checkpoint_every"):
             resume_run(tmp_path / "run", [override], quiet)

@@ -17,6 +17,7 @@ from auction_env.agents.learning.checkpoint import CHECKPOINT
 from auction_env.agents.learning.runs import resume_run
 
 import train
+from auction_env.cli import evaluate
 
 # --- the command line ---
 
@@ -35,33 +36,46 @@ def test_a_run_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
     assert "train.py: " in error and str(tmp_path / "file") in error and "Traceback" not in error
 
 
-def test_train_evaluate_and_errors_from_the_command_line(tmp_path):
+def test_train_evaluate_and_errors_from_the_command_line(tmp_path, capsys):
     config = str(ROOT / "configs" / "auction_poker.toml")
     run = command("train.py", config, *tiny_arguments(tmp_path / "run"))
     assert run.returncode == 0, run.stderr
     assert "chips per deal" in run.stdout and "illegal actions: 0" in run.stdout
     assert "random " in run.stderr and "entropy" in run.stderr
     result = tmp_path / "result.json"
-    line = ["evaluate.py", f"ppo:{tmp_path / 'run'}", "random", "random", "--deals", "300", "--json", str(result)]
+    line = [
+        "evaluate.py",
+        f"ppo:{tmp_path / 'run'}",
+        "random",
+        "random",
+        "--deals",
+        "300",
+        "--workers",
+        "1",
+        "--json",
+        str(result),
+    ]
     first, second = command(*line), command(*line)
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout
     assert json.loads(result.read_text())["deals"] == 300
-    again = command("train.py", config, "--auto-resume", *tiny_arguments(tmp_path / "run"))
-    assert again.returncode == 0 and "going on with it" in again.stdout
-    assert again.stdout.splitlines()[-3:] == run.stdout.splitlines()[-3:], "a finished run is measured again, no more"
-    bad = command("evaluate.py", f"ppo:{tmp_path / 'run'}", "random")
-    assert bad.returncode == 2 and "seats, but this table has 2" in bad.stderr
-    bad = command("train.py", config, "ent_coeff=1")
-    assert bad.returncode == 2 and "did you mean 'ent_coef'" in bad.stderr and "Traceback" not in bad.stderr
-    own = command(
-        "evaluate.py", f"ppo:{tmp_path / 'run'}", "random", "random", "--deals", "30", "--game", "auction_poker"
-    )
-    assert own.returncode == 0 and "num_players=3" in own.stdout
-    bad = command("evaluate.py", "random", "random", "--json", str(tmp_path / "no" / "file.json"))
-    assert bad.returncode == 2 and "there is no folder" in bad.stderr
-    bad = command("evaluate.py", "random", "nobody")
-    assert bad.returncode == 2 and "no agent 'nobody'" in bad.stderr
+    capsys.readouterr()
+    assert train.main([config, "--auto-resume", *tiny_arguments(tmp_path / "run")]) == 0
+    again = capsys.readouterr().out
+    assert "going on with it" in again
+    assert again.splitlines()[-3:] == run.stdout.splitlines()[-3:], "a finished run is measured again, no more"
+    learned = f"ppo:{tmp_path / 'run'}"
+    for line, words in (
+        ([learned, "random"], "seats, but this table has 2"),
+        (["random", "random", "--json", str(tmp_path / "no" / "file.json")], "there is no folder"),
+        (["random", "nobody"], "no agent 'nobody'"),
+    ):
+        assert evaluate.main(line) == 2 and words in capsys.readouterr().err
+    assert train.main([config, "ent_coeff=1"]) == 2
+    error = capsys.readouterr().err
+    assert "did you mean 'ent_coef'" in error and "Traceback" not in error
+    own = [learned, "random", "random", "--deals", "30", "--game", "auction_poker", "--workers", "1"]
+    assert evaluate.main(own) == 0 and "num_players=3" in capsys.readouterr().out
 
 
 def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
@@ -86,6 +100,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
     assert process.returncode == 130, error
     assert f"--resume {tmp_path / 'run'}" in out and "Traceback" not in error
     again = resume_run(tmp_path / "run", [], quiet)
+    again.close()
     done = again.model.num_timesteps
     assert done > 0
     resumed = command("train.py", "--resume", str(tmp_path / "run"), f"total_timesteps={done + 256}")

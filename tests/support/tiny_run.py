@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ TINY: dict[str, Any] = {
     "select_by": "random",
     "final_deals": 60,
     "checkpoint_every": 1,
+    "temperatures": [1.0, 0.5],
     "threads": 1,
 }
 
@@ -39,6 +41,12 @@ def tiny(run: Path, **changes: Any) -> Config:
 def tiny_arguments(run: Path) -> list[str]:
     """The same as overrides on a command line."""
     return [f"{key}={json.dumps(value)}" for key, value in TINY.items()] + [f"run={run}"]
+
+
+def copied(run: Path, to: Path) -> Path:
+    """A copy of a run's folder, to go on with or to damage."""
+    shutil.copytree(run, to, ignore=shutil.ignore_patterns("tensorboard"))
+    return to
 
 
 def quiet(_: str) -> None:
