@@ -74,6 +74,7 @@ class Config:
     evaluate_every: int = key(10, "iterations between evaluations", 1, 10**9)
     evaluate_deals: int = key(2000, "deals of such an evaluation", 2, 10**9)
     final_deals: int = key(20_000, "deals of the evaluation at the end", 2, 10**9)
+    exploitability: bool = key(False, "compute it exactly at evaluations: for settings small enough to be enumerated")
     checkpoint_every: int = key(20, "iterations between checkpoints", 1, 10**9)
 
     def __post_init__(self) -> None:

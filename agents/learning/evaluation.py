@@ -17,11 +17,13 @@ from auction_env import agents
 from auction_env.core.files import write_json
 from auction_env.evaluation.match import MatchResult, play_match
 from auction_env.evaluation.results import Estimate
+from auction_env.solve import Layout, Positions, enumerate_tree
 
 if TYPE_CHECKING:
     from auction_env.agents.learning.trainer import Trainer
 
 CURVE = "curve.json"
+MOST_TREE_BYTES = 1 << 28  # of a tree whose exploitability is computed while learning
 AVERAGE_OF_POOL = "pool"  # name of the measure against the oldest and the middle snapshot
 # Decks of their own for each purpose; training's evaluations add the iteration.
 _TRAINING, _CHOOSING, _FINAL = 10_000, 20_000, 30_000
@@ -36,12 +38,14 @@ class Point:
         seconds: of the run.
         entropy: of the policy, in nats.
         chips: chips a deal against each opponent, mean over all seats and numbers of seats, with 95 % intervals.
+        exploitability: chips a deal, exactly, of the ``averaged`` and the ``last`` weights, if the config asks for it.
     """
 
     timesteps: int
     seconds: float
     entropy: float
     chips: dict[str, Estimate]
+    exploitability: dict[str, float] = dataclasses.field(default_factory=dict)
 
 
 class Evaluator:
@@ -50,6 +54,23 @@ class Evaluator:
     def __init__(self, trainer: Trainer) -> None:
         self.trainer = trainer
         self.names = list(trainer.config.eval_opponents)
+        self._truth: tuple[Positions, Layout] | None = None
+
+    def exploitability(self, actors: Mapping[str, nn.Module]) -> dict[str, float]:
+        """Chips a deal that best responses would win from networks, exactly; the tree is enumerated at the first call.
+
+        Raises:
+            TooLargeError: the setting is too large.
+        """
+        trainer = self.trainer
+        if self._truth is None:
+            tree = enumerate_tree(trainer.game, trainer.settings, fold=False, most_bytes=MOST_TREE_BYTES)
+            self._truth = Positions(tree), Layout(tree)
+        positions, layout = self._truth
+        return {
+            name: layout.evaluate(positions.policy(trainer.agent(actor, stream=7), layout)).exploitability
+            for name, actor in actors.items()
+        }
 
     def _opponent(self, name: str, settings: Any) -> Agent:
         return agents.make(name, self.trainer.game, settings, 100)
@@ -152,6 +173,7 @@ def read_points(content: Sequence[Mapping[str, Any]]) -> list[Point]:
                 str(name): Estimate(float(value["mean"]), float(value["half_width"]))
                 for name, value in point["chips"].items()
             },
+            {str(name): float(value) for name, value in point.get("exploitability", {}).items()},
         )
         for point in content
     ]

@@ -82,6 +82,8 @@ class Progress:
         """Bring the bar up to date."""
         trainer = self.trainer
         parts = [f"{name} {gain.mean:+.2f}" for name, gain in trainer.curve[-1].chips.items()] if trainer.curve else []
+        if trainer.curve and trainer.curve[-1].exploitability:
+            parts.append(f"exploitability {trainer.curve[-1].exploitability['averaged']:.3f}")
         self.bar.set_postfix_str(", ".join([*parts, f"entropy {trainer.entropy():.2f}"]), refresh=False)
         self.bar.update(min(trainer.model.num_timesteps, trainer.config.total_timesteps) - self.bar.n)
 

@@ -13,6 +13,35 @@ PICTURE = "curve.png"
 _COLOURS = {"random": "tab:grey", "rules": "tab:blue", "pool": "tab:green"}
 
 
+EXPLOITABILITY_PICTURE = "exploitability.png"
+
+
+def draw_exploitability(folder: Path, curve: Sequence[Point], title: str) -> Path | None:
+    """Exact exploitability over decisions, ``exploitability.png`` in the folder; None if it was not computed."""
+    points = [point for point in curve if point.exploitability]
+    if not points:
+        return None
+    import_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axis = figure.add_subplot()
+    for name in points[0].exploitability:
+        values = [point.exploitability[name] for point in points]
+        axis.plot([point.timesteps / 1e6 for point in points], values, ".-", label=f"{name} weights", linewidth=1.2)
+    axis.set_xlabel("decisions learned from, millions")
+    axis.set_ylabel("exploitability, chips per deal")
+    axis.set_title(title)
+    axis.set_ylim(bottom=0)
+    axis.grid(alpha=0.3)
+    axis.legend()
+    path = folder / EXPLOITABILITY_PICTURE
+    figure.savefig(path)
+    return path
+
+
 def draw_curve(folder: Path, curve: Sequence[Point], title: str) -> Path:
     """Chips a deal against each opponent, with 95 % intervals, over decisions; ``curve.png`` in the folder.
 

@@ -272,7 +272,12 @@ class Trainer:
     def evaluate(self, seconds: float) -> None:
         """Measure the averaged weights, add points to the learning curve, and keep the best so far."""
         found = self.evaluator.measure(self.average, self.iteration)
-        self.curve.append(Point(self.model.num_timesteps, seconds, self.entropy(), found))
+        exact = {}
+        if self.config.exploitability:
+            exact = self.evaluator.exploitability({"averaged": self.average, "last": self.actor})
+            for name, chips in exact.items():
+                self.model.logger.record(f"selfplay/exploitability_{name}", chips)
+        self.curve.append(Point(self.model.num_timesteps, seconds, self.entropy(), found, exact))
         for name, estimate in found.items():
             self.model.logger.record(f"selfplay/chips_against_{name}", estimate.mean)
         self.model.logger.record("selfplay/snapshots", len(self.pool.snapshots))
@@ -283,14 +288,16 @@ class Trainer:
 
     def finish(self) -> None:
         """Choose weights, and the temperature to play them at, by play; write them, and the curve's picture."""
-        from auction_env.agents.learning.report import draw_curve
+        from auction_env.agents.learning.report import draw_curve, draw_exploitability
 
         candidates = {"last": self.actor, "averaged": self.average, "best": self.best}
         name, temperature = self.evaluator.choose(candidates, self.config.temperatures)
         self.save_policy(LAST, self.actor, 1.0)
         self.save_policy(AVERAGED, self.average, 1.0)
         self.save_policy(MODEL, candidates[name], temperature)
-        draw_curve(self.folder, self.curve, f"{self.game.TITLE}, {self._seats_in_words()} seats")
+        title = f"{self.game.TITLE}, {self._seats_in_words()} seats"
+        draw_curve(self.folder, self.curve, title)
+        draw_exploitability(self.folder, self.curve, title)
         self.say(f"kept the {name} weights, played at temperature {temperature:g}: {self.folder / MODEL}")
 
     def _seats_in_words(self) -> str:

@@ -23,6 +23,8 @@ CHUNK = 4096  # tables expanded at once
 MOST_BYTES = 8 << 30  # of a tree, unless the caller says otherwise
 _MOST_DRAWN = 1 << 22  # tables at once while chance is settled
 _SAMPLE = 1000  # tables that an estimate follows
+_MOST_FOLLOWED = 1 << 13  # and those that it settles the next card of
+_HUGE = 1e13  # histories: an estimate that comes so far ends there
 
 Visit = Callable[[int, np.ndarray, np.ndarray], None]  # seat, its new information states, a table at each
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]  # seat, information states, sequences, chances
@@ -45,7 +47,8 @@ class Size:
     num_bytes: float
 
     def __str__(self) -> str:
-        return f"about {self.histories:.2g} histories, {self.ends:.2g} of them ends: {_gigabytes(self.num_bytes)}"
+        about = "over" if self.histories >= _HUGE else "about"
+        return f"{about} {self.histories:.2g} histories, {self.ends:.2g} of them ends: {_gigabytes(self.num_bytes)}"
 
 
 def _gigabytes(number: float) -> str:
@@ -142,7 +145,14 @@ class _Walk:
 
     def _settle_all(self, before: np.ndarray, parents: np.ndarray, points: _Points, draws: int) -> _Points:
         origins = np.arange(len(points))
+        cut = False
         for draw in range(draws):
+            if self.rng and len(points) > _MOST_FOLLOWED:
+                cut = True
+                kept = self.rng.permutation(len(points))[:_SAMPLE]
+                share = len(points) / len(kept)
+                points, parents, origins = points.at(kept), parents[kept], origins[kept]
+                points.chances *= share
             counts = np.zeros(len(points), np.int64)
             total = self.steps.count_draws(before, parents, points.states, draw, self.plain, counts)
             if total > _MOST_DRAWN:
@@ -156,11 +166,7 @@ class _Walk:
             chances = points.chances[rows] if self.rng else points.chances[rows] * shares
             points = _Points(points.dtype, words, points.sequences[rows], chances)
             parents, origins = parents[rows], origins[rows]
-            if self.rng and total > _MOST_DRAWN // 16:
-                kept = self.rng.permutation(total)[: _MOST_DRAWN // 256]
-                points, parents, origins = points.at(kept), parents[kept], origins[kept]
-                points.chances *= total / len(kept)
-        return self._merged(points, origins)
+        return self.sampled(points) if cut else self._merged(points, origins)
 
     def _merged(self, points: _Points, origins: np.ndarray) -> _Points:
         """Outcomes of one origin that no seat can tell apart, all seats together, are one."""
@@ -473,7 +479,7 @@ def estimate_size(
 ) -> Size:
     """About how large a tree is, in a second: level by level a sample is followed (Knuth 1975; Chen 1992).
 
-    Exact for small trees; where there are over four million ways to deal, too high.
+    Exact for small trees; where there are many thousands of ways to deal it is too high, as orders count.
 
     Args:
         game, settings, fold: as ``enumerate_tree``.
@@ -483,13 +489,14 @@ def estimate_size(
     walk = _Walk(game, settings, fold and suits_left_out(game, settings), np.random.default_rng(seed))
     points = walk.sampled(walk.first())
     histories = ends = 0.0
-    while len(points):
+    while len(points) and histories + ends < _HUGE:
         histories += points.chances.sum()
         actions, counts = walk.legal(points)
         children, parents, _ = walk.act(points, actions, counts)
         over = children.states["to_act"] < 0
         ends += children.chances[over].sum()
         points = walk.sampled(walk.settle(points.states, parents[~over], children.at(~over)))
+    ends += points.chances.sum()  # where it was broken off: each point has an end at least
     return Size(histories + ends, ends, ends * _end_bytes(walk.seats))
 
 

@@ -25,6 +25,7 @@ COUNTS = {
     "flop_52_cards": ((1490242, 30771, 30784), (692224, 169)),
     "flop_5_ranks": ((10060, 615, 690), (4165, 25)),
     "flop_by_hand": ((96, 27, 30), (36, 6)),
+    "flop_large": ((36894060, 988311, 1056603), (15580995, 375)),
     "flop_three_seats": ((372600, 9572, 9400, 10096), (132168, 60)),
     "flop_two_cards": ((1172868, 46450, 50006), (492792, 96)),
     "poker_12_cards": ((798330, 15960, 15600), (660, 660)),
@@ -34,7 +35,7 @@ COUNTS = {
     "poker_three_seats": ((517752, 15276, 15297, 15216), (24, 24)),
     "poker_two_auctions": ((529740, 62160, 62040), (1620, 180)),
 }
-SLOW = {"poker_52_cards", "flop_52_cards", "flop_two_cards", "poker_12_cards", "flop_three_seats"}
+SLOW = {"poker_52_cards", "flop_large", "flop_52_cards", "flop_two_cards", "poker_12_cards", "flop_three_seats"}
 
 
 def config_of(name: str, **changes) -> SolveConfig:
