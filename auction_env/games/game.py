@@ -129,7 +129,9 @@ class Game(Protocol):
 
     # A game may define ``retrace(row, target, act)`` and ``settled(row)``: they let ``engine.validation`` play a deal
     # again from its state, so that states that come from elsewhere are checked in full.
-    # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside.
+    # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside; with
+    # ``max_draws``, ``recorded_action``, ``recorded_draw`` and the properties ``zero_sum`` and ``recalls_all`` of
+    # Settings, in a ``ChanceTable`` and in OpenSpiel.
     # ``suits_matter(settings)`` and, compiled, ``plain_action(s, action)`` let ``solve`` leave suits out where it can.
 
     def __hash__(self) -> int:  # modules are hashable

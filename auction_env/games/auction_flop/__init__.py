@@ -1,11 +1,11 @@
 """Auction Flop Poker. The rules, ruling by ruling (B1 to B10): ``RULES.md`` beside this."""
 
-from auction_env.games.auction_flop.chance import draw_choices, num_draws, settle_draw
+from auction_env.games.auction_flop.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observation_fields, observe
 from auction_env.games.auction_flop.ranks import plain_action, suits_matter
 from auction_env.games.auction_flop.resample import resample_from_infostate
-from auction_env.games.auction_flop.retrace import retrace, settled
+from auction_env.games.auction_flop.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_flop.rules import (
     act,
     bidder_of,
@@ -116,6 +116,7 @@ __all__ = [
     "hole_set",
     "info",
     "legal",
+    "max_draws",
     "max_game_length",
     "narrate",
     "new_match",
@@ -129,6 +130,8 @@ __all__ = [
     "place_chips",
     "plain_action",
     "public_name",
+    "recorded_action",
+    "recorded_draw",
     "resample_from_infostate",
     "retrace",
     "settle_draw",

@@ -8,11 +8,16 @@ import numpy as np
 
 from auction_env.core.jit import inner
 from auction_env.games.auction_flop.rules import deck_size, num_dealt, sort_flop
-from auction_env.games.auction_flop.state import NEVER, OVER
+from auction_env.games.auction_flop.state import NEVER, OVER, Settings
 from auction_env.games.cards import EMPTY, card_bit
 
 # A card matters from when it is dealt or turned up. All that lies behind it in the deck or stock then is equally likely
 # to be there: so it can be settled as late as that. After a reshuffle (B8) what was left of the stock comes first.
+
+
+def max_draws(settings: Settings) -> int:
+    """The most cards that chance settles in a deal: all hands, and the most flops."""
+    return settings.num_players * settings.hand_size + settings.max_flops * settings.flop_size
 
 
 @inner

@@ -41,7 +41,7 @@ def retrace(row: Any, target: Any, act: Callable[[int], None]) -> None:
         ValueError: the target's flops, stock or bids cannot have come.
     """
     while row.to_act >= 0:
-        action = _recorded_action(row, target)
+        action = recorded_action(row, target)
         if action is None:
             break
         flops, left = int(row.num_flops), int(row.stock_size) - int(row.stock_at)
@@ -52,8 +52,11 @@ def retrace(row: Any, target: Any, act: Callable[[int], None]) -> None:
     _settle_bids(row, target)
 
 
-def _recorded_action(row: Any, target: Any) -> int | None:
-    """What happened next: an action of the seat to act, or None if the target is reached."""
+def recorded_action(row: Any, target: Any) -> int | None:
+    """What happened next: an action of the seat to act, or None if the target is reached.
+
+    An auction that is over may have gone otherwise: bids are told to end at the price, no more.
+    """
     if row.phase == DISCARD:
         return None if target.discarded[row.to_act] == NOT_YET else DISCARD_0 + _discarded(row, target)
     flop = row.num_flops - 1
@@ -67,6 +70,16 @@ def _recorded_action(row: Any, target: Any) -> int | None:
     if row.phase == KEEP and target.kept[flop] and not (now and target.phase == KEEP):
         return KEEP_0 + int(target.kept[flop])
     return None
+
+
+def recorded_draw(row: Any, draw: int, choices: list[int], target: Any) -> int:
+    """The card among ``choices`` that draw number ``draw`` of the move to ``row`` brought, in the target's deal.
+
+    The order of a flop's cards says nothing, but that what was left of the stock came first (B8).
+    """
+    if row.num_flops == 0:
+        return int(target.deck[draw])
+    return next(card for card in target.flops[row.num_flops - 1, : row.flop_size].tolist() if card in choices)
 
 
 def _discarded(row: Any, target: Any) -> int:

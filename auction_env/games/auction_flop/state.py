@@ -98,6 +98,16 @@ class Settings:
             raise SettingsError(f"observation is {self.observation!r}: it must be 'full' or 'compact'")
 
     @property
+    def zero_sum(self) -> bool:
+        """Whether the seats' results sum to zero: always (B9)."""
+        return True
+
+    @property
+    def recalls_all(self) -> bool:
+        """Whether an observation tells all that a seat has seen and done in a deal."""
+        return self.observation == "full" and self.chips_in_play <= MAX_BIDS
+
+    @property
     def chips_in_play(self) -> int:
         """Chips of all seats after the first antes: the most that a deal's discards and auctions can cost."""
         return self.num_players * (self.starting_chips - self.ante)

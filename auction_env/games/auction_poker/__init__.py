@@ -1,11 +1,11 @@
 """Auction Poker, seven-card high-low. The rules, ruling by ruling (A1 to A15): ``RULES.md`` beside this."""
 
-from auction_env.games.auction_poker.chance import draw_choices, num_draws, settle_draw
+from auction_env.games.auction_poker.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
 from auction_env.games.auction_poker.ranks import plain_action, suits_matter
 from auction_env.games.auction_poker.resample import resample_from_infostate
-from auction_env.games.auction_poker.retrace import retrace, settled
+from auction_env.games.auction_poker.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_poker.rules import (
     act,
     action_taken,
@@ -139,6 +139,7 @@ __all__ = [
     "hole_set",
     "info",
     "legal",
+    "max_draws",
     "max_game_length",
     "narrate",
     "new_match",
@@ -151,6 +152,8 @@ __all__ = [
     "pending",
     "plain_action",
     "public_name",
+    "recorded_action",
+    "recorded_draw",
     "resample_from_infostate",
     "retrace",
     "settle_draw",

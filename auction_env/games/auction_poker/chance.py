@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner
-from auction_env.games.auction_poker.state import BID, OVER
+from auction_env.games.auction_poker.state import BID, OVER, Settings
 from auction_env.games.cards import EMPTY, card_bit
 
 # A card of the deck matters from when it is dealt or turned up. All that lies behind it then is equally likely to be
 # there, and nothing that was done depends on it: so it can be settled as late as that.
+
+
+def max_draws(settings: Settings) -> int:
+    """The most cards that chance settles in a deal: concealed ones, and a row an auction."""
+    return settings.num_players * (settings.hole_cards + settings.num_auctions)
 
 
 @inner

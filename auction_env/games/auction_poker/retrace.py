@@ -31,13 +31,13 @@ def retrace(row: Any, target: Any, act: Callable[[int], None]) -> None:
         act: applies an action to ``row``; raises IllegalActionError.
     """
     while row.to_act >= 0:
-        action = _recorded_action(row, target)
+        action = recorded_action(row, target)
         if action is None:
             return
         act(action)
 
 
-def _recorded_action(row: Any, target: Any) -> int | None:
+def recorded_action(row: Any, target: Any) -> int | None:
     """What the seat to act did next, None if it has not acted yet."""
     seat = row.to_act
     if row.phase == BID:
@@ -51,6 +51,11 @@ def _recorded_action(row: Any, target: Any) -> int | None:
         return int(target.bets[seat, number]) - CHECKED + CHECK if number < target.num_bets[seat] else None
     declared = int(target.declared[seat])
     return declared - LOW + DECLARE_LOW if declared else None
+
+
+def recorded_draw(row: Any, draw: int, choices: list[int], target: Any) -> int:
+    """The card among ``choices`` that draw number ``draw`` of the move to ``row`` brought, in the target's deal."""
+    return int(target.deck[draw if row.auction == 0 else row.num_in * (row.hole_cards + row.auction) + draw])
 
 
 def settled(row: Any) -> dict[str, Any]:

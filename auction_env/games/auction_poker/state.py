@@ -73,6 +73,16 @@ class Settings:
             raise SettingsError(f"final_carry is {self.final_carry!r}: it must be 'split' or 'keep'")
 
     @property
+    def zero_sum(self) -> bool:
+        """Whether the seats' results of a match sum to zero: unless a pot is carried out of it (A13, A14)."""
+        return self.final_carry == "split"
+
+    @property
+    def recalls_all(self) -> bool:
+        """Whether an observation tells all that a seat has seen and done in a deal: always."""
+        return True
+
+    @property
     def reserve(self) -> int:
         """Chips a seat needs to be dealt in: the most that a deal can cost it (A2)."""
         return self.ante + self.num_auctions * self.max_bid + self.bet_size * (1 + self.max_raises)
