@@ -8,6 +8,7 @@ import importlib.util
 EXTRAS = {
     "train": ("torch", "stable_baselines3", "sb3_contrib", "safetensors", "matplotlib", "tensorboard", "tqdm"),
     "evaluate": ("matplotlib", "openskill", "tqdm"),
+    "openspiel": ("pyspiel",),
     "solve": ("scipy", "tqdm"),
     "web": ("starlette", "uvicorn", "websockets"),
 }
@@ -21,7 +22,7 @@ def require(extra: str, *modules: str) -> None:
     """See that packages are installed; they are looked for, not imported.
 
     Args:
-        extra: the optional part of the installation that brings them, ``"train"``, ``"evaluate"`` or ``"web"``.
+        extra: the optional part of the installation that brings them, one of ``EXTRAS``.
         modules: names as in ``import``; none: all that the part brings.
 
     Raises:

@@ -93,6 +93,18 @@ def test_cleanrl_ppo(game):
 
 
 @pytest.mark.slow
+def test_openspiel_algorithms():
+    """Each solver ends below uniform play."""
+    pytest.importorskip("pyspiel")
+    pytest.importorskip("tree", reason="its learners in torch need dm-tree")
+    said = run("openspiel_algorithms.py", "--iterations", "8", "--deals", "2", "--simulations", "5")
+    found = dict(re.findall(r"^(.+): exploitable by ([\d.]+)$", said, re.MULTILINE))
+    assert set(found) == {"uniform", "CFR", "MCCFR", "Deep CFR"}
+    assert max(float(found[name]) for name in ("CFR", "MCCFR", "Deep CFR")) < float(found["uniform"])
+    assert "IS-MCTS: " in said
+
+
+@pytest.mark.slow
 def test_cleanrl_ppo_learns():
     """Ten updates take it far above the nothing that it begins with."""
     last = run("cleanrl_ppo.py", "--updates", "10").splitlines()[-1]
