@@ -6,9 +6,9 @@ deck lies, and of a discard pile just shuffled (B8), is never looked at before, 
 is settled no earlier than somebody sees it.
 
 A game takes part by defining three compiled functions of the row before the move and the row after it:
-``num_draws(before, s)``, ``draw_choices(before, s, draw)`` and ``settle_draw(before, s, draw, card)``. A ``ChanceTable``
-needs three plain ones too: ``max_draws(settings)``, ``recorded_action(row, target)`` and ``recorded_draw(row, draw,
-choices, target)``. See those of the package's games.
+``num_draws(before, s)``, ``draw_choices(before, s, draw)`` and ``settle_draw(before, s, draw, card)``. For a
+``ChanceTable`` three plain ones too: ``max_draws(settings)``, ``recorded_action(row, target)`` and ``recorded_draw(row,
+draw, choices, target)``. See those of the package's games.
 """
 
 from __future__ import annotations

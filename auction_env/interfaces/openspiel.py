@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.extras import require
-from auction_env.engine.chance import CHANCE, ChanceTable, chance_kernels, has_chance
+from auction_env.engine.chance import CHANCE, TABLE_NAMES, ChanceTable, has_chance, require_chance
 from auction_env.engine.kernels import observation_size
 from auction_env.games import available, get_game
 from auction_env.games.cards import NUM_CARDS, card_name, names_of
@@ -315,11 +315,11 @@ def register(game: Game) -> None:
     Raises:
         ValueError: it cannot take its chance from outside.
     """
-    chance_kernels(game)
+    require_chance(game, TABLE_NAMES)
     if game.NAME not in pyspiel.registered_names():
         pyspiel.register_game(_game_type(game, game.Settings()), make_game_class(game))
 
 
 for _name in available():
-    if has_chance(get_game(_name)):
+    if has_chance(get_game(_name), TABLE_NAMES):
         register(get_game(_name))

@@ -26,6 +26,8 @@ import auction_env.interfaces.openspiel as bridge
 from auction_env import available, get_game
 from auction_env.games.cards import deck_cards, names_of
 from auction_env.games.game import SettingsError, make_settings
+from auction_env.solve.enumeration import enumerate_tree
+from auction_env.solve.values import Layout
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "openspiel"
 
@@ -155,6 +157,18 @@ def test_its_cfr_takes_the_steps_of_a_brute_one(name, roots):
         assert found[key] == pytest.approx(actions, abs=1e-9)
     exact = small_trees.exploitability(roots[name], brute)
     assert exploitability.exploitability(game, average) == pytest.approx(exact, abs=1e-9)
+
+
+RESHUFFLED = {"num_players": 2, "num_ranks": 3, "num_suits": 1, "hand_size": 1, "flop_size": 1, "starting_chips": 4}
+
+
+@pytest.mark.parametrize(("name", "values"), [*TINY.items(), ("auction_flop", {**RESHUFFLED, "discard_fees": (0, 0)})])
+def test_the_exact_solver_of_this_package_agrees(name, values):
+    """It enumerates through the same engine, but its tree, best responses and arrays are its own; reshuffles too."""
+    layout = Layout(enumerate_tree(name, values))
+    game = pyspiel.load_game(text_of(name, values))
+    found = exploitability.nash_conv(game, UniformRandomPolicy(game))
+    assert found == pytest.approx(layout.evaluate(layout.uniform()).nash_conv, abs=1e-9)
 
 
 # --- what is seen -------------------------------------------------------------------------------------------------
