@@ -82,9 +82,11 @@ def parts(spec: str) -> list[str]:
 
 
 def plugins_in(spec: str) -> list[str]:
-    """The plug-ins that an agent is, or is made of: making it runs their code."""
+    """The plug-ins that an agent is, or is made of: making it runs their code. ``process:COMMAND`` is one of them."""
     if spec.partition(":")[0] not in _built_in():
         return [spec] if plugins.is_plugin(spec) else []
+    if getattr(importlib.import_module(f"{__name__}.{spec.partition(':')[0]}"), "RUNS_CODE", False):
+        return [spec]
     return [found for part in parts(spec) for found in plugins_in(part)]
 
 

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
             ),
             wrap=False,
         )
-    say("\npython -m auction_env COMMAND --help tells more; commands: play, replay, train, evaluate.")
+    say("\npython -m auction_env COMMAND --help tells more; commands: play, replay, train, evaluate, check-bot.")
     return 0
 
 

@@ -38,6 +38,9 @@ class Player(Protocol):
 
     A player with a method ``delegate(number)`` leaves its decisions to others: it gives pairs of a player and the rows,
     of ``number``, at which this one chooses.
+
+    A player with a method ``ended(states, seats)`` is told by matches of deals that are over: rows of STATE after the
+    award and the seat that it had in each, drawn anew as above.
     """
 
     name: str

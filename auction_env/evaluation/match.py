@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from auction_env.engine.agent import Player, ask
+from auction_env.engine.agent import Player, PlayerError, ask, resample_from_infostate
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import decision_size, kernels, seed_words
 from auction_env.evaluation.results import Estimate, MatchResult, estimate
@@ -337,6 +337,7 @@ def _play_tables(
     net = np.zeros(agent_at.shape, np.int64)
     actions = np.zeros(batch.num_tables, np.int64)
     rows = batch.all_rows
+    told = [group for group, player in enumerate(players) if hasattr(player, "ended")]
     while len(rows):
         who = agent_at[rows, out.seats[rows]]
         for group, chosen in _split(rows, who, len(players)):
@@ -350,20 +351,32 @@ def _play_tables(
                 rng,
                 time_limit=time_limit,
             )
-        before = None
-        if callback is not None:
+        before = batch.states[rows] if told or callback is not None else None
+        if callback is not None and before is not None:
             seen = out.seats[rows], out.observations[rows], out.masks[rows]
-            before = Decisions(rows, batch.states[rows], *seen, actions[rows], who)
-            callback.decided(before)
+            callback.decided(Decisions(rows, before, *seen, actions[rows], who))
         batch.step(actions[rows], rows)
         ended = out.deal_over[rows]
         over = rows[ended]
-        if callback is not None and before is not None and len(over):
-            finals = _finals(game, before.states[ended], actions[over])
-            callback.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
+        if before is not None and len(over):
+            finals = _finals(game, before[ended], actions[over])
+            for group in told:
+                _tell(players[group], game, finals, agent_at[over] == group)
+            if callback is not None:
+                callback.ended(finals, agent_at[over], first_deck + over // schedule.seatings)
         net[over] += out.payoffs[over].astype(np.int64)
         rows = rows[~(ended & out.match_over[rows])]
     return net
+
+
+def _tell(player: Any, game: Game, finals: np.ndarray, there: np.ndarray) -> None:
+    """Tell a player of deals that are over: ``there`` says at which of them it had which seats, bool[B, seats]."""
+    rows, seats = np.nonzero(there)
+    if len(rows):
+        try:
+            player.ended(resample_from_infostate(game, finals[rows], seats, rows.astype(np.uint64)), seats)
+        except Exception as error:
+            raise PlayerError(f"agent {player.name} failed: {type(error).__name__}: {error}") from error
 
 
 def _split(rows: np.ndarray, who: np.ndarray, groups: int) -> Iterator[tuple[int, np.ndarray]]:
