@@ -29,7 +29,7 @@ from auction_env.games.game import SettingsError, make_settings
 from auction_env.solve.enumeration import enumerate_tree
 from auction_env.solve.values import Layout
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "openspiel"
+GOLDEN = Path(__file__).parents[1] / "playthroughs"
 
 # Two seats, few cards; in these no deck is ever shuffled again, and seat 0 deals.
 TINY = {
