@@ -30,7 +30,7 @@ START, END = "<!-- written by benchmarks.shipped_agents -->", "<!-- to here -->"
 TEMPERATURES = {"hard": 1.0, "medium": 2.0, "easy": 4.0}  # of the imitation
 SEATS = {"auction_poker": (2, 3, 4, 5, 6, 7), "auction_flop": (2, 3, 4, 5, 6, 7, 8)}
 # Deals against searches, which are slow, by number of seats.
-SEARCH_DEALS = {"auction_poker": {2: 4000, 3: 4000, 4: 1600, 7: 420}, "auction_flop": {2: 30_000, 4: 2000, 8: 480}}
+SEARCH_DEALS = {"auction_poker": {2: 4000, 3: 4000, 4: 1600, 7: 420}, "auction_flop": {2: 100_000, 4: 2000, 8: 480}}
 SEARCH = "montecarlo:rollouts=100"
 PAIRS = (("champion", "hard"), ("hard", "medium"), ("medium", "easy"), ("easy", "random"))
 
