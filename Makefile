@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 LOWEST_TESTS := $(addprefix tests/,interfaces/test_single.py interfaces/test_vector.py interfaces/test_parallel.py \
 	interfaces/test_aec.py interfaces/test_sb3.py engine/test_render.py learning/test_tensor_file.py \
 	learning/test_policy_files.py learning/test_runs.py)
-AGENTS ?= rules rules:tight rules:loose rules:aggressive montecarlo:rollouts=100
+AGENTS ?= rules:tight rules:loose rules:aggressive --without montecarlo
 .PHONY: help setup train learning leaderboard bench docs test test-lowest test-all lint clean
 .DEFAULT_GOAL := help
 
@@ -45,7 +45,7 @@ test-all: setup lint test-lowest  ## the slow ones too, and the lowest versions 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
-leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 20 minutes
+leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 10 minutes
 	$(PY) evaluate.py leaderboard $(AGENTS) --output LEADERBOARD.md --checkpoint-dir runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
