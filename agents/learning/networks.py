@@ -180,10 +180,7 @@ class SharedCritic(nn.Module):
     def __init__(self, actor: CardNetwork, net_arch: Sequence[int]) -> None:
         super().__init__()
         self._actor = (actor,)  # in a tuple, so that its weights are not counted twice
-        layers: list[nn.Module] = []
-        for a, b in pairwise(net_arch):
-            layers += [_linear(a, b, math.sqrt(2)), nn.ReLU()]
-        self.layers = nn.Sequential(*layers, _linear(net_arch[-1], 1, 1.0))
+        self.layers = MlpNetwork(net_arch[0], net_arch[1:], 1, 1.0)
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         """float32[B, inputs] -> values float32[B, 1]."""

@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from auction_env.core.files import writing
-from auction_env.core.limits import LimitError, check_file, parse_json, reason, shorten
+from auction_env.core.limits import LimitError, check_file, naming, parse_json, reason, shorten
 
 MAX_FILE_BYTES = 256 << 20
 HEADER_PART = 64  # a header may have this part of the largest file: 4 MiB of a policy, 64 MiB of a checkpoint
@@ -77,7 +77,8 @@ def load_tensors(
     Raises:
         AgentError: the file is missing, too large, truncated, of another format, or holds numbers that are not finite.
     """
-    try:
+    damaged = (SafetensorError, ValueError, RuntimeError, MemoryError)
+    with naming(AgentError, str(path), "is damaged or not a safetensors file", damaged):
         size = check_file(path, max_bytes)
         header = _header_of(path, size, min(max_bytes // HEADER_PART, MOST_HEADER_BYTES))
         if header.get("format") != file_format:
@@ -85,14 +86,6 @@ def load_tensors(
             raise AgentError(f"{path} has format {found}: this version reads {file_format!r}")
         with safe_open(path, "pt") as stored:
             tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 - not a dict
-    except OSError as error:
-        raise AgentError(f"{path} cannot be read: {reason(error)}") from error
-    except LimitError as error:
-        raise AgentError(f"{path} is not read: {reason(error)}") from error
-    except (SafetensorError, ValueError, RuntimeError, MemoryError) as error:
-        if isinstance(error, AgentError):
-            raise
-        raise AgentError(f"{path} is damaged or not a safetensors file: {reason(error)}") from error
     for name, tensor in tensors.items():
         _check_finite(path, name, tensor)
     return tensors, header

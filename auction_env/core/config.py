@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from auction_env.core.limits import LimitError, as_toml, parse_value, read_toml, reason, shorten, whole
+from auction_env.core.limits import LimitError, as_toml, naming, parse_value, read_toml, shorten, whole
 
 Kind = TypeVar("Kind")
 
@@ -71,14 +71,8 @@ def load(kind: type[Kind], path: str | Path, overrides: Sequence[str] = ()) -> K
     Raises:
         ConfigError: the file cannot be read, a key is unknown (the nearest is suggested), or a value is wrong.
     """
-    try:
+    with naming(ConfigError, f"config {path}", "is not TOML"):
         values = read_toml(path)
-    except OSError as error:
-        raise ConfigError(f"config {path} cannot be read: {reason(error)}") from error
-    except LimitError as error:
-        raise ConfigError(f"config {path} is not read: {error}") from error
-    except ValueError as error:
-        raise ConfigError(f"config {path} is not TOML: {reason(error)}") from error
     return make(kind, values, overrides)
 
 

@@ -6,6 +6,7 @@ Every reader of JSON and TOML in this package comes here first, and gets one kin
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -13,6 +14,7 @@ import re
 import stat
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 64  # levels of lists and tables; our own files have 10 at most
@@ -159,6 +161,33 @@ def reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text: byte {error.start} is {error.object[error.start]:#04x}"
     return shorten(str(error))
+
+
+@contextlib.contextmanager
+def naming(
+    kind: type[Exception], what: str, otherwise: str, damaged: tuple[type[Exception], ...] = (ValueError,)
+) -> Iterator[None]:
+    """Turn what reading a file raises into one kind of error that names the file.
+
+    Args:
+        kind: of the error; one that is raised inside goes through as it is.
+        what: is read, such as ``result x.json``.
+        otherwise: what to say of content that cannot be parsed, such as ``is not JSON``.
+        damaged: what parsers raise for such content.
+
+    Raises:
+        Exception: of ``kind``, for an OSError, a LimitError, or one of ``damaged``.
+    """
+    try:
+        yield
+    except kind:
+        raise
+    except OSError as error:
+        raise kind(f"{what} cannot be read: {reason(error)}") from error
+    except LimitError as error:
+        raise kind(f"{what} is not read: {reason(error)}") from error
+    except damaged as error:
+        raise kind(f"{what} {otherwise}: {reason(error)}") from error
 
 
 def _decoded(text: str | bytes, max_bytes: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.files import write_file
-from auction_env.core.limits import LimitError, read_json, reason, shorten
+from auction_env.core.limits import naming, read_json, shorten
 from auction_env.engine.kernels import kernels, seed_words
 from auction_env.engine.table import DealLog, Table
 from auction_env.games import get_game
@@ -105,14 +105,8 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 def read_record(path: Path) -> dict[str, Any]:
     """A record from a file of JSON, unchecked: ``replay`` checks it. Raises RecordError, naming the file."""
-    try:
+    with naming(RecordError, str(path), "is not JSON"):
         record = read_json(path)
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {reason(error)}") from error
-    except LimitError as error:
-        raise RecordError(f"{path} is not read: {error}") from error
-    except ValueError as error:
-        raise RecordError(f"{path} is not JSON: {reason(error)}") from error
     if not isinstance(record, dict):
         raise RecordError(f"{path} holds a {type(record).__name__}, not a record")
     return record

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.core.limits import LimitError, read_json, reason, shorten
+from auction_env.core.limits import naming, read_json, shorten
 
 Z_95 = 1.959963984540054  # normal quantile of a two-sided 95 % interval
 RESULT_FORMAT = "auction_env.result/1"
@@ -312,14 +312,8 @@ def load_results(path: str | Path) -> list[dict[str, Any]]:
     Raises:
         ResultError: the file cannot be read, or holds something else.
     """
-    try:
+    with naming(ResultError, f"result {path}", "is not JSON"):
         content = read_json(path)
-    except OSError as error:
-        raise ResultError(f"result {path} cannot be read: {reason(error)}") from error
-    except LimitError as error:
-        raise ResultError(f"result {path} is not read: {error}") from error
-    except ValueError as error:
-        raise ResultError(f"result {path} is not JSON: {reason(error)}") from error
     return [_checked(entry, path) for entry in (content if isinstance(content, list) and content else [content])]
 
 

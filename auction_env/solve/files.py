@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.files import writing
-from auction_env.core.limits import LimitError, check_file, parse_json, reason, shorten
+from auction_env.core.limits import LimitError, check_file, naming, parse_json, shorten
 
 MAX_FILE_BYTES = 4 << 30
 _HEADER, _MOST_HEADER = "header", 1 << 20
@@ -44,7 +44,8 @@ def load_arrays(path: Path, file_format: str, names: Mapping[str, str]) -> tuple
     Raises:
         FileError: the file is missing, too large, damaged or of another format; or a number in it is not finite.
     """
-    try:
+    damaged = (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, NotImplementedError)
+    with naming(FileError, str(path), "is damaged or not a file of ours", damaged):
         size = check_file(path, MAX_FILE_BYTES)
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > size:
@@ -55,14 +56,6 @@ def load_arrays(path: Path, file_format: str, names: Mapping[str, str]) -> tuple
                 found = header.get("format") if isinstance(header, dict) else None
                 raise FileError(f"{path} has format {shorten(repr(found), 60)}: this version reads {file_format!r}")
             arrays = {name: stored[name] for name in names}
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {reason(error)}") from error
-    except LimitError as error:
-        raise FileError(f"{path} is not read: {reason(error)}") from error
-    except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise FileError(f"{path} is damaged or not a file of ours: {reason(error)}") from error
     for name, kind in names.items():
         wanted, _, axes = kind.partition(":")
         array = arrays[name]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
+import known_game
 import kuhn
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from auction_env.agents.learning.config import Config
 from auction_env.agents.learning.network_agent import MlpAgent
 from auction_env.agents.learning.trainer import Trainer
 
@@ -23,28 +22,6 @@ EQUILIBRIUM = {
     **{(0, ""): 1 / 3, (1, ""): 0.0, (2, ""): 1.0, (0, "pb"): 0.0, (1, "pb"): 2 / 3, (2, "pb"): 1.0},
     **{(0, "p"): 1 / 3, (1, "p"): 0.0, (2, "p"): 1.0, (0, "b"): 0.0, (1, "b"): 1 / 3, (2, "b"): 1.0},
 }
-CONFIG = Config(
-    game="kuhn",
-    network="mlp",
-    total_timesteps=500_000,
-    num_envs=128,
-    n_steps=16,
-    net_arch=[64, 64],
-    learning_rate=1e-3,
-    learning_rate_end=0.0,
-    n_epochs=4,
-    batch_size=512,
-    ent_coef=0.1,
-    ent_coef_end=0.1,
-    gae_lambda=0.95,
-    reward_scale=1.0,
-    opponent_pool_prob=0.0,
-    eval_opponents=[],
-    select_by="",
-    evaluate_every=1_000_000,
-    checkpoint_every=1_000_000,
-    threads=1,
-)
 
 
 def test_known_values_of_uniform_play_and_of_an_equilibrium():
@@ -85,8 +62,8 @@ def strategy_of(actor) -> dict[tuple[int, str], float]:
 
 def learned(folder: Path, seed: int, ent_coef: float, timesteps: int) -> tuple[float, float]:
     """Exploitability of the last and of the averaged weights after so many decisions."""
-    changes = {"seed": seed, "ent_coef": ent_coef, "ent_coef_end": ent_coef, "total_timesteps": timesteps}
-    trainer = Trainer(dataclasses.replace(CONFIG, **changes), folder, lambda _: None, game=kuhn)
+    config = known_game.config("kuhn", seed, ent_coef, total_timesteps=timesteps)
+    trainer = Trainer(config, folder, lambda _: None, game=kuhn)
     trainer.run()
     return kuhn.exploitability(strategy_of(trainer.actor)), kuhn.exploitability(strategy_of(trainer.average))
 

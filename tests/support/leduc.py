@@ -6,12 +6,15 @@ Its best responses can be computed exactly, so it checks the learner where bluff
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from auction_env.core.jit import inner
+from auction_env.engine.table import Table
+from auction_env.games import get_game
 from auction_env.games.cards import CARD_NAMES, EMPTY, card_bit, draw_below, shuffle_deck
 from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
 
@@ -398,3 +401,15 @@ def uniform() -> dict[tuple[int, int, str], np.ndarray]:
         chances[node.legal()] = 1 / len(node.legal())
         policy[card, public, node.line] = chances
     return policy
+
+
+def table_at(card: int, other: int, public: int, line: str) -> Table:
+    """A table after these actions; ``card`` is of who acts first."""
+    free = {rank: [f"{'QKA'[rank]}{suit}" for suit in "cd"] for rank in range(3)}
+    deck = [free[rank].pop() for rank in (card, other, public)]
+    deck += [name for names in free.values() for name in names]
+    table = Table(get_game(sys.modules[__name__]))
+    table.reset(0, {"deck": " ".join(deck), "dealer": 1})
+    for action in line.replace("/", ""):
+        table.act(int(action))
+    return table
