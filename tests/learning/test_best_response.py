@@ -12,6 +12,7 @@ pytest.importorskip("sb3_contrib")
 from auction_env.agents.base import Agent
 from auction_env.agents.learning.best_response import Stopped, best_response
 from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.runs import begin
 from auction_env.agents.learning.trainer import Trainer
 
 from auction_env import agents
@@ -122,8 +123,7 @@ def test_a_response_goes_on_where_it_stopped(tmp_path):
 
     frozen = agents.make("random", game, settings)
     straight = best_response(game, settings, frozen, config(tmp_path / "a"), 200, tmp_path / "a", silent)
-    short = Trainer(config(tmp_path / "b"), tmp_path / "b", silent, rival=agents.make("random", game, settings))
-    (tmp_path / "b").mkdir()
+    short = begin(Trainer(config(tmp_path / "b"), tmp_path / "b", silent, rival=agents.make("random", game, settings)))
     step = short.after_iteration
 
     def stop(progress):
