@@ -276,7 +276,7 @@ def test_the_command_line_says_what_is_wrong(tmp_path, run):
 
 def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
     """Ctrl-C, then a kill without warning, while two processes play; then it ends as one never stopped."""
-    line = ["random", "random", "--deals", "120000", "--part", "500", "--workers", "2", "--json"]
+    line = ["rules", "rules", "--deals", "120000", "--part", "500", "--workers", "2", "--json"]
     state = tmp_path / "state"
 
     def parts():
