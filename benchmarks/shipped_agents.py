@@ -204,7 +204,7 @@ def tables(content: dict[str, Any]) -> str:
         matches = {(m["seats"], m["agent"], m["opponents"]): m for m in content["matches"] if m["game"] == game}
         heads = [("champion", "rules"), ("champion", SEARCH), *PAIRS]
         lines = [
-            f"### {get_game(game).TITLE}: chips a deal",
+            f"## {get_game(game).TITLE}: chips a deal",
             "",
             "| seats | " + " | ".join(f"`{a}` against `{b}`" for a, b in heads) + " | least seat of `champion` |",
             "| --- |" + " --- |" * (len(heads) + 1),
