@@ -75,6 +75,10 @@ def _register() -> None:
             gymnasium_id(name),
             entry_point="auction_env.interfaces.gymnasium_env:SingleEnv",
             vector_entry_point="auction_env.interfaces.gymnasium_vector:AuctionVectorEnv",
+            # The environment checks the order of calls itself. Gymnasium's wrappers that do would hide what is not
+            # Gymnasium's, such as ``action_masks``, from those who ask for it: sb3-contrib's ActionMasker.
+            order_enforce=False,
+            disable_env_checker=True,
             kwargs={"game": name},
         )
 

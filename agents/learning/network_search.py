@@ -10,13 +10,14 @@ tried in all worlds, the policy playing on for everybody, with the same worlds f
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from auction_env.agents.base import StateAgent
 from auction_env.agents.learning.network_agent import CardAgent
 
 from auction_env.engine.agent import resample_from_infostate
+from auction_env.engine.kernels import Compiled
 from auction_env.engine.playout import masks_of, playout
 from auction_env.games.game import Game
 
@@ -26,7 +27,7 @@ FLOOR, TEMPER = 0.05, 0.5  # of the likelihood of a decision; exponent of all of
 MAX_ROWS = 16_384  # tables played on at once
 
 
-class NetworkSearchAgent(StateAgent):
+class NetworkSearchAgent(Compiled, StateAgent):
     """Flat search by playouts of a network. See the module.
 
     Args:
@@ -38,6 +39,8 @@ class NetworkSearchAgent(StateAgent):
         beliefs: whether worlds are weighed; needs a game that can replay a deal.
         seed: of its own chance.
     """
+
+    CODE: ClassVar[dict[str, Any]] = {"_loops": playout}
 
     def __init__(
         self,

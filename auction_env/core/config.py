@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from auction_env.core.limits import LimitError, as_toml, naming, parse_value, read_toml, shorten, whole
+from auction_env.core.names import hint
 
 Kind = TypeVar("Kind")
 
@@ -96,9 +96,7 @@ def make(kind: type[Kind], values: Mapping[str, Any], overrides: Sequence[str] =
     known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for name in merged:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
-            raise ConfigError(f"there is no config key {shorten(name)!r}: {hint}")
+            raise ConfigError(f"there is no config key {shorten(name)!r}: {hint(name, known, 'keys')}")
     if isinstance(merged["settings"], dict):
         merged["settings"] = {name: whole(value) for name, value in merged["settings"].items()}
     return kind(**merged)

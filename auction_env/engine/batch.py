@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.threads import most_threads, run_parts
-from auction_env.engine.kernels import Outputs, decision_size, kernels, observation_size, seed_words
+from auction_env.engine.kernels import Compiled, Outputs, decision_size, kernels, observation_size, seed_words
 from auction_env.engine.table import settings_of
 from auction_env.engine.validation import check_states
 from auction_env.games import get_game
@@ -27,7 +27,7 @@ def _part(number: int, part: int, parts: int) -> slice:
     return slice(part * number // parts, (part + 1) * number // parts)
 
 
-class Batch:
+class Batch(Compiled):
     """``num_tables`` tables that step together.
 
     When a deal ends its result is written to ``out.payoffs``, and the same step deals the next one (or starts a new
@@ -103,26 +103,31 @@ class Batch:
             final=np.zeros((tables, observation_size(self.game, self.settings)), dtype),
         )
 
-    def reset(self, seed: int | np.ndarray | None = None) -> Outputs:
-        """Start a match at every table.
+    def reset(self, seed: int | np.ndarray | None = None, rows: np.ndarray | None = None) -> Outputs:
+        """Start a match at every table, or at those in ``rows``.
 
         Args:
             seed: table i gets ``seed + i``, as a single table seeded so; or an array uint64[N]; None: go on with the
                 generators as they are (fresh entropy the first time).
+            rows: int64 indices of tables, each at most once; None: all.
 
         Returns:
             Outputs: see ``step``.
 
         Raises:
-            ValueError: the seed is no integer from 0 to 2**63 - 1, and no array of one for each table.
+            ValueError: the seed is no integer from 0 to 2**63 - 1, and no array of one for each table; ``rows`` are no
+                indices, or not all of them the first time.
         """
+        rows = self.all_rows if rows is None else self._check_rows(rows)
+        if not self._seeded and len(rows) < self.num_tables:
+            raise ValueError("nothing has been dealt yet: reset all tables first")
         if seed is not None or not self._seeded:
             words = self._words(seed) if isinstance(seed, np.ndarray) else seed_words(seed, self.num_tables)
-            self._kernels.seed(self.states, words)
+            seeded = self.states[rows]
+            self._kernels.seed(seeded, words[rows])
+            self.states[rows] = seeded
             self._seeded = True
-        self._kernels.start(self.states, self.all_rows, self._scratch, self._allowed, self.out, self.full)
-        self.out.deal_over[:] = False
-        return self.out
+        return self.restart(rows)
 
     def _words(self, seeds: np.ndarray) -> np.ndarray:
         good = seeds.dtype.kind in "iu" and seeds.shape == (self.num_tables,) and (seeds >= 0).all()

@@ -7,13 +7,15 @@ seats can share a network; what is not there is zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from auction_env.core.jit import kernel
 from auction_env.core.threads import run_parts
+from auction_env.engine.kernels import Compiled
 from auction_env.games.features import FeatureLayout
 from auction_env.games.game import Game
 
@@ -25,7 +27,21 @@ def has_features(game: Game) -> bool:
     return hasattr(game, "features") and hasattr(game, "feature_layout")
 
 
-class FeatureRows:
+@cache
+def feature_kernel(game: Any) -> Any:
+    """Compiled ``(states, rows, own, others, options, actions, cards)``: features of the seat to act at each row."""
+    features = game.features
+
+    @kernel(owner=game.NAME)
+    def write_features(states: Any, rows: Any, own: Any, others: Any, options: Any, actions: Any, cards: Any) -> None:
+        for place in range(rows.shape[0]):
+            s = states[rows[place]]
+            features(s, s.to_act, own[place], others[place], options[place], actions[place], cards)
+
+    return write_features
+
+
+class FeatureRows(Compiled):
     """Writes rows of features of a game.
 
     Args:
@@ -38,6 +54,8 @@ class FeatureRows:
     Raises:
         ValueError: the game defines no features, or a row would be too small.
     """
+
+    CODE: ClassVar[dict[str, Callable[[Any], Any]]] = {"_write": feature_kernel}
 
     def __init__(
         self,
@@ -113,20 +131,6 @@ def _grouped(part: np.ndarray, groups: int, size: int) -> np.ndarray:
     """A view [B, groups, size] of [B, groups * size], whose rows need not be contiguous."""
     row, entry = part.strides
     return np.lib.stride_tricks.as_strided(part, (len(part), groups, size), (row, size * entry, entry))
-
-
-@cache
-def feature_kernel(game: Any) -> Any:
-    """Compiled ``(states, rows, own, others, options, actions, cards)``: features of the seat to act at each row."""
-    features = game.features
-
-    @kernel(owner=game.NAME)
-    def write_features(states: Any, rows: Any, own: Any, others: Any, options: Any, actions: Any, cards: Any) -> None:
-        for place in range(rows.shape[0]):
-            s = states[rows[place]]
-            features(s, s.to_act, own[place], others[place], options[place], actions[place], cards)
-
-    return write_features
 
 
 @cache

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from auction_env.core.jit import kernel
-from auction_env.games import cards
+from auction_env.games import cards, get_game
 from auction_env.games.game import Game
 
 MAX_SEED = 2**63 - 1
@@ -224,6 +225,26 @@ def kernels(game: Any) -> Kernels:
         show=show_rows,
         rollout=rollout,
     )
+
+
+class Compiled:
+    """Has a game in ``game`` and its compiled code in other attributes: copies and pickles take data, the game by name.
+
+    ``CODE`` says what gives the code of each such attribute, for a game.
+    """
+
+    CODE: ClassVar[dict[str, Callable[[Any], Any]]] = {"_kernels": kernels}
+    game: Any
+    _kernels: Kernels
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "game": self.game.__name__, **dict.fromkeys(self.CODE)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.game = get_game(importlib.import_module(state["game"]))
+        for name, code in self.CODE.items():
+            setattr(self, name, code(self.game))
 
 
 def seed_words(seed: int | None, count: int = 1) -> np.ndarray:

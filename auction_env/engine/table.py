@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.engine.kernels import kernels, observation_size, seed_words
+from auction_env.core.limits import shorten
+from auction_env.core.names import hint, nearest
+from auction_env.engine.kernels import Compiled, kernels, observation_size, seed_words
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
 from auction_env.games.game import Game, IllegalActionError, SettingsError, SetupError, TableView, make_settings
@@ -54,12 +56,40 @@ def settings_of(game: Game, settings: Mapping[str, Any] | Any) -> Any:
     return settings
 
 
+def no_info(game: Game, settings: Any) -> dict[str, Any]:
+    """What ``Table.info`` says of a seat that is not to act."""
+    return dict(_no_info(game, settings))
+
+
+@cache
+def _no_info(game: Any, settings: Any) -> dict[str, int]:
+    return {name: -1 if name == "phase" else 0 for name in game.info(game.new_state(settings)[0], 0)}
+
+
 @cache
 def _names(game: Any, settings: Any) -> tuple[str, ...]:
     return game.action_names(settings)
 
 
-class Table:
+def check_options(options: Any) -> None:
+    """Raise SetupError unless ``options`` is None or a mapping whose keys are all options of ``Table.reset``."""
+    if options is None:
+        return
+    if not isinstance(options, Mapping):
+        raise SetupError(f"options is {shorten(repr(options))}: give a mapping with any of {', '.join(OPTIONS)}")
+    for name in options:
+        if name not in OPTIONS:
+            raise SetupError(f"there is no option {shorten(repr(name))}: {hint(name, OPTIONS, 'options')}")
+
+
+def near_options(options: Any) -> Any:
+    """Options of ``Table.reset`` without those whose names are unlike all of its own; a mistyped one stays."""
+    if not isinstance(options, Mapping):
+        return options
+    return {name: value for name, value in options.items() if nearest(name, OPTIONS)}
+
+
+class Table(Compiled):
     """A table of ``game`` with ``settings`` (keyword values, or the game's Settings).
 
     Nothing is dealt before ``reset``. The truth is in ``state``, one row of the game's STATE; the rest is derived.
@@ -94,15 +124,10 @@ class Table:
     # --- copying: kernels and modules are shared, the rest is data ---
 
     def __getstate__(self) -> dict[str, Any]:
-        module = self.game.__name__  # type: ignore[attr-defined]
-        return {**self.__dict__, "game": module, "_kernels": None, "_acting": None}
+        return {**super().__getstate__(), "_acting": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        import importlib
-
-        self.__dict__.update(state)
-        self.game = get_game(importlib.import_module(state["game"]))
-        self._kernels = kernels(self.game)
+        super().__setstate__(state)
         self.states = self._states
 
     def clone(self) -> Table:
@@ -129,16 +154,15 @@ class Table:
 
         Args:
             seed: starts the table's generator; None goes on with it (fresh entropy the first time).
-            options: each optional; unknown keys are ignored.
+            options: each optional.
                 ``deck``: the whole deck or its first cards in deal order, as text, names or indices;
                 ``dealer``: seat; ``stacks``: chips of each seat; ``carried_pot``: chips already in the pot.
 
         Raises:
             ValueError: the seed is not an integer from 0 to 2**63 - 1.
-            SetupError: an option is inconsistent; the table is as it was before.
+            SetupError: an option is unknown or inconsistent; the table is as it was before.
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise SetupError(f"options is {options!r}: give a mapping with any of {', '.join(OPTIONS)}")
+        check_options(options)
         trial, new_seed = _copied(self.states), self.seed
         if seed is not None or self.seed is None:
             words = seed_words(seed)
@@ -318,9 +342,12 @@ class Table:
         return ahead
 
     def info(self, seat: int) -> dict[str, Any]:
-        """Public facts for a seat that is to act (empty for others)."""
+        """Public facts for a seat, all numbers: ``phase`` is an index of the game's PHASES, the rest is the game's.
+
+        Of a seat that is not to act they say nothing: -1 for the phase and 0 for the rest.
+        """
         seat = self._check_seat(seat)
-        return self.game.info(self.states, seat) if seat == self._acting[0] else {}
+        return self.game.info(self.states[0], seat) if seat == self._acting[0] else no_info(self.game, self.settings)
 
     def view(self, seat: int | None) -> TableView:
         """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""

@@ -8,13 +8,13 @@ takes the first place at a table of the task's opponents. Results carry the dige
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib.resources
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from auction_env.core.limits import parse_toml, reason, shorten
+from auction_env.core.names import hint
 from auction_env.evaluation.match import Schedule
 from auction_env.evaluation.results import Comparison, MatchResult, compare, digest_of
 from auction_env.evaluation.runner import Make, MatchConfig, play
@@ -111,9 +111,7 @@ def load_task(source: str | Path) -> Task:
         raise TaskError(f"task {source}: tasks are TOML files since 0.2.0: write it as {Path(source).stem}.toml")
     else:
         names = available()
-        near = difflib.get_close_matches(str(source), names, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(names)}"
-        raise TaskError(f"there is no task {shorten(repr(str(source)))}: {hint}")
+        raise TaskError(f"there is no task {shorten(repr(str(source)))}: {hint(source, names, 'tasks')}")
     try:
         values = parse_toml(text)
     except ValueError as error:
@@ -139,9 +137,7 @@ def _checked(values: dict[str, Any], path: Path) -> Task:
     fields = {field.name: field for field in dataclasses.fields(Task)}
     for key in values:
         if key not in fields:
-            near = difflib.get_close_matches(str(key), fields, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(fields)}"
-            raise TaskError(f"task {path} has no key {shorten(repr(key))}: {hint}")
+            raise TaskError(f"task {path} has no key {shorten(repr(key))}: {hint(key, fields, 'keys')}")
     for name, field in fields.items():
         if name not in values and field.default is dataclasses.MISSING:
             raise TaskError(f"task {path} lacks the key {name!r}")

@@ -11,7 +11,6 @@ take one row ``s`` and write to it by field (``s.pot += 1``).
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -19,9 +18,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from auction_env.core.limits import shorten
+from auction_env.core.names import hint
+
 
 class SettingsError(ValueError):
     """A setting is unknown or makes no sense; the message names it and the fix."""
+
+
+class UnknownSettingError(SettingsError, TypeError):
+    """There is no such setting. As for any keyword that a call does not know, this is a TypeError too."""
 
 
 class SetupError(ValueError):
@@ -108,7 +114,7 @@ class Game(Protocol):
     action_names: Callable[[Any], tuple[str, ...]]  # settings -> name of each action index
     observation_fields: Callable[[Any], tuple[ObservationField, ...]]  # settings -> the observation, in order
     max_game_length: Callable[[Any], int]  # settings -> most decisions in one deal
-    info: Callable[[np.ndarray, int], dict[str, Any]]  # one table's states, seat to act -> public facts for its info
+    info: Callable[[Any, Any], dict[str, Any]]  # a row and the seat to act, or rows and seats -> public facts, numbers
     eligibility: Callable[[Any, int], str]  # row, seat -> "" if it can be dealt in, or why not
     view: Callable[[Any, int | None], TableView]  # row, seat (None: everything; -1: nobody's) -> what it sees
     narrate: Callable[[Any, int, Any], list[str]]  # row before, action, row after -> public account of what happened
@@ -185,15 +191,30 @@ def make_settings(game: Game, values: Mapping[str, Any]) -> Any:
     """Settings of a game from keyword values.
 
     Raises:
-        SettingsError: an unknown name (the nearest known one is suggested) or a value that makes no sense.
+        UnknownSettingError: an unknown name; the nearest known one is suggested.
+        SettingsError: a value that makes no sense.
     """
     known = [field.name for field in dataclasses.fields(game.Settings)]
     for name in values:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(known)}"
-            raise SettingsError(f"{game.NAME} has no setting {name!r}: {hint}")
+            told = f"{game.NAME} has no setting {shorten(name)!r}: {hint(name, known, 'settings')}"
+            # In Python's own words too: by them tools such as TorchRL's GymEnv know to go on without the keyword.
+            raise UnknownSettingError(f"{told} (unexpected keyword argument {shorten(name)!r})")
     return game.Settings(**values)
+
+
+def entries(rows: Any, name: str, index: Any = None) -> Any:
+    """A field of a row of STATE as an integer, or of rows as int64[B].
+
+    Args:
+        rows: one row, or an array of B.
+        name: the field.
+        index: of an array's entries, which: an integer, or one for each row.
+    """
+    values = rows[name]
+    if rows.ndim:
+        return (values if index is None else values[np.arange(len(values)), index]).astype(np.int64)
+    return int(values if index is None else values[index])
 
 
 def plain_integers(settings: Any) -> None:

@@ -8,15 +8,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 
-from auction_env.engine.kernels import observation_size, seed_words
+from auction_env.engine.kernels import seed_words
 from auction_env.engine.record import make_record
-from auction_env.engine.table import Table
+from auction_env.engine.table import Table, no_info
 from auction_env.games.game import Game, IllegalActionError, SettingsError, SetupError
 from auction_env.interfaces.opponents import Opponents, RandomStreams, choose_at, illegal_penalty, resolve, seed_players
-from auction_env.interfaces.pettingzoo_aec import ActionSpace
+from auction_env.interfaces.spaces import ActionSpace, observation_space
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
 ROTATE = "rotate"
@@ -29,15 +28,6 @@ def check_seat(seat: int | str, settings: Any) -> None:
         raise SettingsError(f"seat is {seat!r}: it must be 'rotate' or a seat from 0 to {settings.num_players - 1}")
 
 
-def learner_space(game: Game, settings: Any, flat: bool) -> spaces.Space[Any]:
-    """The observation space of a learner: Box float32[size] in [0, 1], or a Dict of that and the mask."""
-    observation = spaces.Box(0.0, 1.0, (observation_size(game, settings),), np.float32)
-    if flat:
-        return observation
-    mask = spaces.Box(0, 1, (len(game.action_names(settings)),), np.int8)
-    return spaces.Dict({"observation": observation, "action_mask": mask})
-
-
 class SingleEnv(gymnasium.Env[Any, Any]):
     """One seat of a table as a Gymnasium environment; ``gymnasium.make("auction_env/AuctionPoker-v0", ...)`` makes it.
 
@@ -47,10 +37,13 @@ class SingleEnv(gymnasium.Env[Any, Any]):
 
     The observation is ``{"observation": float32[size], "action_mask": int8[actions]}``, or with ``flat`` the first
     alone; ``info["action_mask"]`` and ``action_masks()`` (bool, as sb3-contrib asks for it) have the mask either way.
-    The info also holds ``seat``, the learner's, and the game's public facts for it, such as ``phase`` and ``to_call``.
+    The info, its keys the same at all times and its values numbers, also holds ``seat``, the learner's; the game's
+    public facts for it (``Table.info``: ``phase``, an index of the game's PHASES, ``to_call`` and the like); and
+    ``illegal_action``, 0 or 1.
 
     An illegal action, whatever it is, ends the episode: the reward is minus the reserve (or the starting chips, in a
-    game without one), ``info["illegal_action"]`` says what was illegal, and the table stays as it was.
+    game without one), ``info["illegal_action"]`` is 1, ``why_illegal`` says what was illegal, and the table stays as it
+    was.
 
     ``reset(seed=s)`` deals as ``Table.reset(s)`` does, and with ``seat="rotate"`` seats the learner at s mod seats;
     each ``reset()`` after that goes on with the generators and moves the learner to the next seat. Options are those
@@ -89,8 +82,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self.render_mode, self.reveal, self.flat = render_mode, reveal, flat
         self.seat_rule = seat
         self.seat = 0 if seat == ROTATE else int(seat)
-        self.observation_space = learner_space(module, made, flat)
-        self.action_space = ActionSpace(len(self.table.action_names))
+        actions = len(self.table.action_names)
+        self.observation_space = observation_space(self.table.observation_size, actions, flat)
+        self.action_space = ActionSpace(actions)
+        self._no_info = no_info(module, made)
+        self.why_illegal = ""  # of the last step; empty if it was legal
         self._words = RandomStreams(1)
         self._over = True
         self._final = np.zeros(0, np.float32)
@@ -113,7 +109,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             assert trial.seed is not None
             self._words.seed([0], np.array([trial.seed], np.uint64))
             seed_players(self.opponents, trial.seed)
-        self._over = False
+        self._over, self.why_illegal = False, ""
         self._go_on(None)
         while self._over:  # the match ended before the learner had anything to decide
             self.table.reset()
@@ -145,8 +141,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         try:
             result = self.table.act(action)
         except IllegalActionError as error:
-            self._over, self._final = True, self.table.observe(self.seat)
-            return self._observation(), -illegal_penalty(self.table.settings), True, False, self._info(str(error))
+            self._over, self._final, self.why_illegal = True, self.table.observe(self.seat), str(error)
+            return self._observation(), -illegal_penalty(self.table.settings), True, False, self._info()
         reward = self._go_on(result)
         if self.render_mode == "human":
             self.render()
@@ -182,18 +178,23 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         mask = self.table.mask(self.seat)
         return np.zeros_like(mask) if self._over else mask
 
-    def _info(self, illegal: str = "") -> dict[str, Any]:
-        info = {"action_mask": self._mask(), "seat": self.seat, **({} if self._over else self.table.info(self.seat))}
-        return {**info, "illegal_action": illegal} if illegal else info
+    def _info(self) -> dict[str, Any]:
+        facts = self._no_info if self._over else self.table.info(self.seat)
+        return {"action_mask": self._mask(), "seat": self.seat, **facts, "illegal_action": int(bool(self.why_illegal))}
 
-    def action_masks(self) -> np.ndarray:
-        """The mask as sb3-contrib asks for it: bool[actions], a fresh array; all False when the episode is over."""
+    def action_masks(self, env: Any = None) -> np.ndarray:
+        """The mask as sb3-contrib asks for it: bool[actions], a fresh array; all False when the episode is over.
+
+        ``env`` is not used: sb3-contrib's ``ActionMasker(env, "action_masks")`` hands the environment over once more.
+        """
         return self._mask().astype(np.bool_)
 
     def render(self) -> Any:
         """The table as the learner may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
         if self.render_mode is None:
             return None
+        if not self.table.deals:
+            raise ResetNeeded("there is nothing to show: call reset first")
         seat = None if self.reveal else self.seat
         return render(self.table.view(seat), seat, self.render_mode)
 

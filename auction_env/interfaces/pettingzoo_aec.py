@@ -12,36 +12,14 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
 from auction_env.engine.record import make_record
-from auction_env.engine.table import Table
+from auction_env.engine.table import Table, near_options, no_info
 from auction_env.games.game import Game, IllegalActionError, ObservationField
 from auction_env.interfaces.opponents import illegal_penalty
+from auction_env.interfaces.spaces import ActionSpace, observation_space
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
-
-_INT8 = np.dtype(np.int8)  # numpy has one object for it
-
-
-class ActionSpace(spaces.Discrete):
-    """Gymnasium's Discrete, with its two most frequent questions answered faster."""
-
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self._mask_shape = (n,)
-
-    def contains(self, x: Any) -> bool:
-        """Whether ``x`` is one of the actions."""
-        if type(x) is int or (isinstance(x, np.integer) and x.ndim == 0):
-            return bool(0 <= x < self.n)
-        return super().contains(x)
-
-    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """A uniform draw, under an int8 mask from the actions where it is 1."""
-        if type(mask) is np.ndarray and probability is None and mask.dtype is _INT8 and mask.shape == self._mask_shape:
-            legal = mask.nonzero()[0]
-            if len(legal):  # a double holds every choice; drawing an integer takes five times as long
-                return legal[int(self.np_random.random() * len(legal))]
-        return super().sample(mask, probability)
 
 
 class AuctionEnv(AECEnv):
@@ -49,12 +27,18 @@ class AuctionEnv(AECEnv):
 
     Seats are the agents ``player_0``, ``player_1``, ... Choices that are simultaneous by the rules are asked seat by
     seat, clockwise from the dealer; nothing that anyone sees changes until the last is in. A seat's observation is
-    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``; its info carries the mask too. The
+    ``{"observation": float32[size] in [0, 1], "action_mask": int8[actions]}``, or with ``flat`` the first alone. The
     reward is the chips won or lost in a deal, given to all seats when it ends (A14). Seats that can no longer be dealt
     in terminate; all do when the match is over.
 
+    Infos have the same keys at all times: the game's public facts for the seat to act, as integers (``Table.info``;
+    ``phase`` is an index of the game's PHASES); ``illegal_action``, 1 for a seat whose illegal action ended the match
+    (``why_illegal`` says in words what it was), else 0; and with ``flat``, ``action_mask``. The mask is in one place
+    only: TorchRL takes it out of one, and then does not expect it in the other.
+
     Args:
         game: a game's name or module.
+        flat: observations without the mask, which is in the info.
         render_mode: None, "ansi" (``render`` returns text), "human" (prints it) or "rgb_array" (returns a picture).
         reveal: ``render`` shows everything, not just what the acting seat may see.
         settings: the game's settings.
@@ -65,35 +49,34 @@ class AuctionEnv(AECEnv):
     """
 
     def __init__(
-        self, game: str | Game | ModuleType, *, render_mode: str | None = None, reveal: bool = False, **settings: Any
+        self,
+        game: str | Game | ModuleType,
+        *,
+        flat: bool = False,
+        render_mode: str | None = None,
+        reveal: bool = False,
+        **settings: Any,
     ) -> None:
         super().__init__()
         check_render_mode(render_mode)
         self.table = Table(game, settings)
-        self.render_mode = render_mode
-        self.reveal = reveal
+        self.flat, self.render_mode, self.reveal = flat, render_mode, reveal
         name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
         # Not by PettingZoo's converters, which have all agents act once a cycle: ``parallel_env`` is the parallel form.
         self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": False, "render_fps": 2}
         self.possible_agents = [f"player_{seat}" for seat in range(self.table.settings.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        shape, actions = (self.table.observation_size,), len(self.table.action_names)
-        self._observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(0.0, 1.0, shape, np.float32),
-                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
-        }
+        size, actions = self.table.observation_size, len(self.table.action_names)
+        self._observation_spaces = {agent: observation_space(size, actions, flat) for agent in self.possible_agents}
         self._action_spaces = {agent: ActionSpace(actions) for agent in self.possible_agents}
-        self.state_space = spaces.Box(0.0, 1.0, (shape[0] * len(self.possible_agents),), np.float32)
+        self.state_space = spaces.Box(0.0, 1.0, (size * len(self.possible_agents),), np.float32)
+        self._no_info = {**no_info(self.table.game, self.table.settings), "illegal_action": 0}
         self.agents: list[str] = []
         self.terminations: dict[str, bool] = {}
+        self.why_illegal = ""
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8)."""
+        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8); with ``flat`` the first alone."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -127,8 +110,11 @@ class AuctionEnv(AECEnv):
     # --- the AEC interface ---
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Start a match and deal; arguments and errors as ``Table.reset``. Seats not dealt in are no agents."""
-        self.table.reset(seed, options)
+        """Start a match and deal; arguments and errors as ``Table.reset``. Seats not dealt in are no agents.
+
+        Options that resemble none of the table's are ignored: PettingZoo's tests bring one along.
+        """
+        self.table.reset(seed, near_options(options))
         self.agents = [self.possible_agents[seat] for seat in self.table.deals[-1].dealt_in]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._paid = False  # whether the last step gave rewards
@@ -136,15 +122,29 @@ class AuctionEnv(AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None
+        self.why_illegal = ""
         self._select_next()
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What an agent has seen and done, and its mask; fresh arrays."""
+    def observe(self, agent: str) -> Any:
+        """What an agent has seen and done, and unless ``flat`` its mask; fresh arrays."""
         seat = self._seats[agent]
+        if self.flat:
+            return self.table.observe(seat)
         mask = self.table.mask(seat)
         if self.terminations.get(agent):  # an illegal move has ended the match, and the table still waits for a move
             mask[:] = 0
         return {"observation": self.table.observe(seat), "action_mask": mask}
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """See AECEnv. The info is the one in ``infos``, as PettingZoo's tests ask; nothing is judged by it."""
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
 
     def step(self, action: Any) -> None:
         """Act for ``agent_selection``. An illegal action raises IllegalActionError and changes nothing."""
@@ -170,14 +170,20 @@ class AuctionEnv(AECEnv):
 
     def _pass_turn(self, agent: str) -> None:
         """The deal goes on: what changes for others is asked for when it is their turn."""
-        self.infos[agent] = {"action_mask": np.zeros(len(self.table.action_names), np.int8)}
+        self.infos[agent] = self._idle_info()
         seat = self.table.to_act
         assert seat is not None
         self.agent_selection = agent = self.possible_agents[seat]
         self.infos[agent] = self._info(seat)
 
     def _info(self, seat: int) -> dict[str, Any]:
-        return {"action_mask": self.table.mask(seat), **self.table.info(seat)}
+        info = {**self.table.info(seat), "illegal_action": 0}
+        return {**info, "action_mask": self.table.mask(seat)} if self.flat else info
+
+    def _idle_info(self) -> dict[str, Any]:
+        """The info of a seat that is not to act."""
+        info = dict(self._no_info)
+        return {**info, "action_mask": np.zeros(len(self.table.action_names), np.int8)} if self.flat else info
 
     def _end_deal(self, result: list[int]) -> None:
         self._paid = True
@@ -198,11 +204,25 @@ class AuctionEnv(AECEnv):
         self._refresh_infos()
 
     def _refresh_infos(self) -> None:
-        acting, actions = self.table.to_act, len(self.table.action_names)
-        self.infos = {agent: {"action_mask": np.zeros(actions, np.int8)} for agent in self.agents}
+        acting = self.table.to_act
+        self.infos = {agent: self._idle_info() for agent in self.agents}
         agent = self.possible_agents[acting or 0]
         if acting is not None and not self.terminations.get(agent, True):
             self.infos[agent] = self._info(acting)
+        elif self.why_illegal and acting is not None and agent in self.infos:
+            self.infos[agent]["illegal_action"] = 1
+
+    def end_illegal(self, error: IllegalActionError) -> None:
+        """End the match for all, the agent selected paying for an illegal action; the table stays as it is."""
+        agent = self.agent_selection
+        self.why_illegal, self._paid = str(error), True
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[agent] = -illegal_penalty(self.table.settings)
+        self.terminations = dict.fromkeys(self.agents, True)
+        self._refresh_infos()
+        self._accumulate_rewards()
+        self._deads_step_first()
 
     def render(self) -> str | np.ndarray | None:
         """The table as the acting seat may see it (or all of it, with ``reveal``), in the form of ``render_mode``."""
@@ -242,50 +262,38 @@ def _straight_from_the_environment(name: str) -> property:
     return property(operator.attrgetter(f"raw.{name}"))
 
 
-class _PunishIllegal(wrappers.TerminateIllegalWrapper):
-    """PettingZoo's wrapper; after an illegal move no info tells of legal actions any more."""
+class _Wrapped(wrappers.OrderEnforcingWrapper):
+    """PettingZoo's order enforcing, and in the same object what its TerminateIllegalWrapper does.
 
-    def __init__(self, env: AuctionEnv) -> None:
-        super().__init__(env, illegal_reward=-illegal_penalty(env.table.settings))
-
-    def step(self, action: Any) -> None:
-        super().step(action)
-        if self._terminated:
-            self.env.unwrapped._refresh_infos()
-
-
-class _Wrapped(wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper, _PunishIllegal):
-    """PettingZoo's three wrappers in one object, each step checked by all of them in that order.
-
-    One around the other, they look each attribute up in one after the other, dozens of times a step: that would cost
-    more than the game does. For the same reason attributes are taken straight from the environment.
+    What is legal the environment itself says, by its own copy: nothing that a caller has been given counts, and what is
+    no action at all is an illegal one. Attributes are taken straight from the environment: through the wrappers they
+    are looked up one after the other, dozens of times a step, which would cost more than the game does.
     """
 
     def __init__(self, env: AuctionEnv) -> None:
         self.raw = env
         super().__init__(env)
 
+    def observe(self, agent: str) -> Any:
+        """See AECEnv."""
+        return self.raw.observe(agent) if self._has_reset else super().observe(agent)
+
     def last(self, observe: bool = True) -> Any:
         """See AECEnv."""
-        if not observe or not self._has_reset:
-            return super().last(observe)
-        raw = self.raw
-        agent = raw.agent_selection
-        seen, info = raw.observe(agent), raw.infos[agent]
-        self._prev_obs: Any = seen  # for TerminateIllegalWrapper
-        self._prev_info: Any = info
-        return seen, raw._cumulative_rewards[agent], raw.terminations[agent], raw.truncations[agent], info
+        return self.raw.last(observe) if self._has_reset else super().last(observe)
 
     def step(self, action: Any) -> None:
-        """See AECEnv. A legal choice of a seat that has just looked goes straight on; the wrappers judge all others."""
-        raw, seen = self.raw, self._prev_obs
-        plain = type(action) is int or type(action) is np.int64
-        if plain and seen is not None and 0 <= action < len(seen["action_mask"]) and seen["action_mask"][action]:
-            self._has_updated = True
-            self._prev_obs = self._prev_info = None
-            raw.step(int(action))
-        else:
-            super().step(action)
+        """See AECEnv."""
+        raw = self.raw
+        if not self._has_reset or not raw.agents:
+            super().step(action)  # says so
+            return
+        self._has_updated = True
+        try:
+            raw.step(action)
+        except IllegalActionError as error:
+            EnvLogger.warn_on_illegal_move()
+            raw.end_illegal(error)
 
     agent_selection = _straight_from_the_environment("agent_selection")
     rewards = _straight_from_the_environment("rewards")
@@ -302,8 +310,9 @@ class _Wrapped(wrappers.OrderEnforcingWrapper, wrappers.AssertOutOfBoundsWrapper
 
 
 def make_env(game: str | Game | ModuleType, **arguments: Any) -> AECEnv:
-    """The environment with PettingZoo's wrappers: an illegal move ends the match for all, the mover pays the reserve.
+    """The environment with PettingZoo's wrappers: an illegal action ends the match for all, the mover pays the reserve.
 
+    So does what is no action at all, such as -1, None or 60.0; a name of an action, such as ``"bid 2"``, is one.
     Arguments and errors as ``AuctionEnv``; the raw environment raises IllegalActionError instead.
     """
     return _Wrapped(AuctionEnv(game, **arguments))

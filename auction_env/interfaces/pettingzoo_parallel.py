@@ -12,14 +12,14 @@ from gymnasium import spaces
 from pettingzoo import ParallelEnv
 
 from auction_env.engine.record import make_record
-from auction_env.engine.table import Table
+from auction_env.engine.table import Table, near_options, no_info
 from auction_env.games.game import Game, IllegalActionError
 from auction_env.interfaces.opponents import illegal_penalty
-from auction_env.interfaces.pettingzoo_aec import ActionSpace
+from auction_env.interfaces.spaces import ActionSpace, observation_space
 from auction_env.rendering.text import RENDER_MODES, check_render_mode, render
 
 
-class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
+class AuctionParallelEnv(ParallelEnv[str, Any, int]):
     """A match as a PettingZoo parallel environment, with the agents, observations and rewards of ``AuctionEnv``.
 
     In phases that are secret by the rules (bids and declarations of Auction Poker) one step takes the choices of all
@@ -28,18 +28,25 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
     same choices give the same record, to its digest, as the AEC environment.
 
     An illegal action ends the match for all and changes nothing at the table: those who chose one pay the
-    reserve (or the starting chips, in a game without one), and their infos say in ``illegal_action`` what was illegal.
+    reserve (or the starting chips, in a game without one), ``illegal_action`` in their infos is 1, and ``why_illegal``
+    tells by agent what was illegal. Infos have the keys of ``AuctionEnv``'s at all times.
 
     Arguments and errors as ``AuctionEnv``; ``render`` shows the table as nobody in particular sees it: only what is
     open to all, or with ``reveal`` everything.
     """
 
     def __init__(
-        self, game: str | Game | ModuleType, *, render_mode: str | None = None, reveal: bool = False, **settings: Any
+        self,
+        game: str | Game | ModuleType,
+        *,
+        flat: bool = False,
+        render_mode: str | None = None,
+        reveal: bool = False,
+        **settings: Any,
     ) -> None:
         check_render_mode(render_mode)
         self.table = Table(game, settings)
-        self.render_mode, self.reveal = render_mode, reveal
+        self.flat, self.render_mode, self.reveal = flat, render_mode, reveal
         name = f"{self.table.game.NAME}_v{self.table.game.VERSION}"
         self.metadata = {"name": name, "render_modes": list(RENDER_MODES), "is_parallelizable": True, "render_fps": 2}
         seats, size, actions = (
@@ -50,22 +57,16 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
         self.no_op = actions
         self.possible_agents = [f"player_{seat}" for seat in range(seats)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(0.0, 1.0, (size,), np.float32),
-                    "action_mask": spaces.Box(0, 1, (actions + 1,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
-        }
+        self._observation_spaces = {agent: observation_space(size, actions + 1, flat) for agent in self.possible_agents}
         self._action_spaces = {agent: ActionSpace(actions + 1) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (seats * size,), np.float32)
+        self._no_info = no_info(self.table.game, self.table.settings)
         self.agents: list[str] = []
+        self.why_illegal: dict[str, str] = {}
         self._choosers: dict[int, np.ndarray] = {}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8, the no-op last)."""
+        """Dict of ``observation`` (float32 in [0, 1]) and ``action_mask`` (int8, no-op last); ``flat``: the first."""
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -92,10 +93,11 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, dict[str, np.ndarray]], dict[str, dict[str, Any]]]:
-        """Start a match and deal; arguments and errors as ``Table.reset``. Seats not dealt in are no agents."""
-        self.table.reset(seed, options)
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Start a match and deal; arguments and errors as ``AuctionEnv.reset``."""
+        self.table.reset(seed, near_options(options))
         self.agents = [self.possible_agents[seat] for seat in self.table.deals[-1].dealt_in]
+        self.why_illegal = {}
         self._find_choosers()
         return self._observations(self.agents), self._infos(self.agents)
 
@@ -104,13 +106,14 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
         self._choosers = self.table.choosers()
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:  # type: ignore[override]
-        """Act for all agents: ``actions`` has an action for each of ``agents``.
+        """Act for all agents: ``actions`` has an action for each of ``agents``; those of seats that are out do nothing.
 
         Returns:
             Observations, rewards, terminations, truncations (never) and infos, by agent.
 
         Raises:
-            ValueError: an agent has no action, an action has no agent, or the match is over; nothing has changed.
+            ValueError: an agent has no action, an action has no agent (as far as is known: ``possible_agents``), or the
+                match is over; nothing has changed.
             TypeError: ``actions`` is no mapping.
         """
         if not self.agents:
@@ -119,9 +122,10 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
             raise TypeError(
                 f"actions is {actions!r}: give a mapping, with an action for each of {', '.join(self.agents)}"
             )
-        if set(actions) != set(self.agents):
-            odd = sorted(map(str, set(actions) ^ set(self.agents)))
-            raise ValueError(f"actions of {', '.join(odd)}: give one for each of {', '.join(self.agents)}, no other")
+        odd = (set(actions) - set(self.possible_agents)) | (set(self.agents) - set(actions))
+        if odd:
+            names = ", ".join(sorted(map(str, odd)))
+            raise ValueError(f"actions of {names}: give one for each of {', '.join(self.agents)}, no other")
         agents, chosen, illegal = self.agents, {}, {}
         for agent in agents:
             try:
@@ -168,15 +172,13 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
     def _end_illegal(self, illegal: dict[str, str]) -> tuple[dict[str, Any], ...]:
         agents, self.agents, self._choosers = self.agents, [], {}
         penalty = illegal_penalty(self.table.settings)
-        infos = self._infos(agents)
-        for agent, message in illegal.items():
-            infos[agent]["illegal_action"] = message
+        self.why_illegal = illegal
         return (
             self._observations(agents),
             {agent: -penalty if agent in illegal else 0.0 for agent in agents},
             dict.fromkeys(agents, True),
             dict.fromkeys(agents, False),
-            infos,
+            self._infos(agents),
         )
 
     def _mask(self, seat: int) -> np.ndarray:
@@ -188,15 +190,23 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
             mask[-1] = 1
         return mask
 
-    def _observations(self, agents: list[str]) -> dict[str, dict[str, np.ndarray]]:
+    def _observations(self, agents: list[str]) -> dict[str, Any]:
+        seats = {agent: self._seats[agent] for agent in agents}
+        if self.flat:
+            return {agent: self.table.observe(seat) for agent, seat in seats.items()}
         return {
             agent: {"observation": self.table.observe(seat), "action_mask": self._mask(seat)}
-            for agent in agents
-            for seat in [self._seats[agent]]
+            for agent, seat in seats.items()
         }
 
     def _infos(self, agents: list[str]) -> dict[str, dict[str, Any]]:
-        return {agent: {"action_mask": self._mask(self._seats[agent])} for agent in agents}
+        return {agent: self._info(agent, self._seats[agent]) for agent in agents}
+
+    def _info(self, agent: str, seat: int) -> dict[str, Any]:
+        table = self.table
+        facts = table.game.info(table.states[0], seat) if seat in self._choosers else self._no_info
+        info = {**facts, "illegal_action": int(agent in self.why_illegal)}
+        return {**info, "action_mask": self._mask(seat)} if self.flat else info
 
     def render(self) -> Any:
         """The table in the form of ``render_mode``: what is open to all, or everything with ``reveal``."""
@@ -219,7 +229,7 @@ class AuctionParallelEnv(ParallelEnv[str, dict[str, np.ndarray], int]):
     def __deepcopy__(self, memo: dict[int, Any]) -> AuctionParallelEnv:
         twin = copy.copy(self)
         twin.table = self.table.clone()
-        twin.agents, twin._choosers = self.agents.copy(), dict(self._choosers)
+        twin.agents, twin._choosers, twin.why_illegal = self.agents.copy(), dict(self._choosers), dict(self.why_illegal)
         for name in ("_observation_spaces", "_action_spaces"):
             setattr(twin, name, copy.deepcopy(getattr(self, name), memo))
         return twin

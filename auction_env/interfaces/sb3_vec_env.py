@@ -22,6 +22,7 @@ from auction_env.engine.opponents import LEARNER, step_opponents
 from auction_env.engine.table import settings_of
 from auction_env.games import get_game
 from auction_env.games.game import Game
+from auction_env.rendering.text import draw
 
 PRESENT = 0  # entry of ``control``, beside LEARNER; higher numbers are other policies
 
@@ -46,6 +47,7 @@ class SelfPlayVecEnv(VecEnv):
         mixed: fraction of the deals in which others sit at the table; ignored while there are none.
         seed: of the tables (table i: seed + i) and of the seating.
         reward_scale: rewards are chips times this.
+        render_mode: None, or "rgb_array" for ``get_images``, ``render`` and stable-baselines3's VecVideoRecorder.
         threads: of the tables' loop; one is best beside a network on the same few cores.
     """
 
@@ -60,13 +62,16 @@ class SelfPlayVecEnv(VecEnv):
         mixed: float = 0.2,
         seed: int = 0,
         reward_scale: float = 1.0,
+        render_mode: str | None = None,
         threads: int = 1,
     ) -> None:
-        self.game = get_game(game)
-        self.settings = settings = settings_of(self.game, settings)
-        size = decision_size(self.game, settings)
-        self.batch = Batch(self.game, settings, num_tables, size=size, threads=threads)
-        self.render_mode = None
+        module = get_game(game)
+        self.settings = settings = settings_of(module, settings)
+        size = decision_size(module, settings)
+        self.batch = Batch(module, settings, num_tables, size=size, threads=threads)
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode is {render_mode!r}: it must be None or rgb_array, the form of get_images")
+        self.render_mode = render_mode
         super().__init__(
             num_tables, spaces.Box(0.0, 1.0, (size,), np.float32), spaces.Discrete(len(self.batch.action_names))
         )
@@ -81,6 +86,11 @@ class SelfPlayVecEnv(VecEnv):
         self.set_opponents(present, others, mixed)
         self._spare = np.zeros_like(self.batch.out.observations)
         self._actions = np.zeros(num_tables, np.int64)
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self.batch.game
 
     # --- opponents ---
 
@@ -192,6 +202,12 @@ class SelfPlayVecEnv(VecEnv):
     def action_masks(self) -> np.ndarray:
         """Masks of the learner's seats, bool[num_tables, actions]; a fresh array."""
         return self.batch.out.masks.astype(np.bool_)
+
+    def get_images(self) -> list[np.ndarray]:
+        """A picture of each table as its learner may see it, uint8[height, width, 3]."""
+        seats = self.learner.tolist()
+        views = [self.game.view(row, seat) for row, seat in zip(self.batch.states, seats, strict=True)]
+        return [draw(view) for view in views]
 
     def close(self) -> None:
         """Nothing to release."""

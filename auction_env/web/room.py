@@ -236,7 +236,7 @@ class Room:
             "own": self._own(table, viewer),
             "own_action": None if viewer not in self.committed else table.action_names[self.committed[viewer]],
             "choosing": mask is not None,
-            "facts": table.game.info(table.states, viewer) if mask is not None and table.to_act == viewer else {},
+            "facts": table.info(viewer) if mask is not None and table.to_act == viewer else {},
             "legal": [] if mask is None else self._options(viewer, mask),
             "lines": self.lines,
             "latest": self.latest,

@@ -222,7 +222,7 @@ def test_options_leave_what_they_do_not_set_to_the_seed(game):
     plain = dealt(game, seed=8)
     usual = plain.settings.starting_chips
     stacks = [usual + 1] * plain.settings.num_players
-    for options in ({"stacks": stacks}, {"dealer": plain.deals[-1].dealer}, {"dealer": 0}, {"unknown": 3}):
+    for options in ({"stacks": stacks}, {"dealer": plain.deals[-1].dealer}, {"dealer": 0}):
         table = dealt(game, {}, 8, **options)
         assert deck_of(table) == deck_of(plain)
         if "dealer" not in options:
@@ -232,7 +232,7 @@ def test_options_leave_what_they_do_not_set_to_the_seed(game):
 def test_all_options_together(game):
     usual = game.Settings().starting_chips
     stacks = [usual + seat for seat in range(game.Settings().num_players)]
-    options: dict[str, Any] = {"deck": "As Kd", "dealer": 1, "stacks": stacks, "else": object()}
+    options: dict[str, Any] = {"deck": "As Kd", "dealer": 1, "stacks": stacks}
     if game.CARRIES_POT:
         options["carried_pot"] = 5
     table = dealt(game, {}, 2, **options)
@@ -241,6 +241,23 @@ def test_all_options_together(game):
     assert log.carried_pot == (5 if game.CARRIES_POT else 0)
     nothing = dealt(game, {}, 2, deck=None, dealer=None, stacks=None, carried_pot=None)
     assert snapshot(nothing) == snapshot(dealt(game, seed=2))
+
+
+@pytest.mark.parametrize(
+    ("option", "reason"),
+    [
+        ("dek", "there is no option 'dek': did you mean 'deck'"),
+        ("dealr", "did you mean 'dealer'"),
+        ("unknown", "the options are deck, dealer, stacks, carried_pot"),
+        (7, "there is no option 7"),
+    ],
+)
+def test_unknown_options_are_refused_and_change_nothing(game, option, reason):
+    table = dealt(game, seed=2)
+    before = snapshot(table)
+    with pytest.raises(SetupError, match=reason):
+        table.reset(3, {option: 1})
+    assert snapshot(table) == before
 
 
 def test_options_are_not_kept_or_changed(game):

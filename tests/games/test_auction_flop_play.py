@@ -231,7 +231,12 @@ def test_b4_pass_or_bid_exactly_one_more() -> None:
         assert legal(table) == {"pass", "bid"}
         play(table, "bid")
         assert table.state.price == price and table.state.bidder == (price - 1 + 1) % 4
-        assert table.info(int(table.to_act or 0)) == {"phase": "bid", "price": price, "cost": price + 1, "room": 1}
+        assert table.info(int(table.to_act or 0)) == {
+            "phase": auction_flop.PHASES.index("bid"),
+            "price": price,
+            "cost": price + 1,
+            "room": 1,
+        }
     assert table.state.pot == 16  # bids are not paid, prices are
 
 

@@ -23,7 +23,7 @@ from auction_env.rendering.text import text
 
 def test_reset_takes_seed_and_options_as_the_table_does(game):
     env = env_module(game).env()
-    env.reset(seed=3, options={"dealer": 1, "deck": "As Kd", "unknown": 1})
+    env.reset(seed=3, options={"dealer": 1, "deck": "As Kd", "unlike": 1})
     assert snapshot(env.unwrapped.table) == snapshot(dealt(game, {}, 3, dealer=1, deck="As Kd"))
     env.reset()
     table = dealt(game, {}, 3, dealer=1, deck="As Kd")
@@ -269,14 +269,38 @@ def test_the_raw_environment_raises_and_changes_nothing(game, action):
         assert (env.agent_selection, repr(env.infos)) == (selected, infos)
 
 
-@pytest.mark.parametrize("action", [-1, 10**6, 1.5, "nothing", np.array([0, 1])])
-def test_the_wrapped_environment_asserts_that_an_action_is_in_its_space(game, action):
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=[repr(a)[:20] for a in NO_ACTIONS])
+def test_what_is_no_action_is_an_illegal_one_in_the_wrapped_environment(game, action):
     env = env_module(game).env()
     env.reset(seed=1)
-    before = snapshot(env.unwrapped.table)
-    with pytest.raises(AssertionError, match="action is not in action space"):
+    before, agent = snapshot(env.unwrapped.table), env.agent_selection
+    env.step(action)
+    assert snapshot(env.unwrapped.table) == before and all(env.terminations.values())
+    assert [name for name in env.agents if env.rewards[name] < 0] == [agent]
+    assert env.infos[agent]["illegal_action"] == 1 and "legal now" in env.unwrapped.why_illegal
+    env.reset(seed=1)
+    assert not env.unwrapped.why_illegal and not env.infos[agent]["illegal_action"]
+
+
+def test_an_action_may_be_given_by_its_name(game):
+    env = env_module(game).env()
+    env.reset(seed=1)
+    env.step(env.unwrapped.action_name(env.unwrapped.table.legal()[0]))
+    assert len(env.unwrapped.table.deals[0].actions) == 1
+
+
+def test_the_environment_judges_by_its_own_copy_of_the_mask(game):
+    """Masks that were handed out, in observations and infos, make nothing legal and nothing illegal."""
+    for value, legal, flat in itertools.product((0, 1), (True, False), (True, False)):
+        env = env_module(game).env(flat=flat)
+        env.reset(seed=1)
+        observation, *_, info = env.last()
+        mask = info["action_mask"] if flat else observation["action_mask"]
+        action = int(np.flatnonzero(mask == legal)[0])
+        mask[:] = value
         env.step(action)
-    assert snapshot(env.unwrapped.table) == before
+        assert all(env.terminations.values()) != legal
+        assert len(env.unwrapped.table.deals[0].actions) == legal
 
 
 @pytest.mark.parametrize("ask_last", [True, False])
@@ -286,7 +310,7 @@ def test_an_illegal_move_in_the_wrapped_environment_ends_the_match_at_the_movers
     penalty = getattr(settings, "reserve", settings.starting_chips)
     env.reset(seed=1)
     env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
-    mover, mask = env.agent_selection, env.infos[env.agent_selection]["action_mask"]
+    mover, mask = env.agent_selection, env.last()[0]["action_mask"]
     if ask_last:
         env.last()
     env.step(int(np.flatnonzero(mask == 0)[0]))
@@ -295,7 +319,8 @@ def test_an_illegal_move_in_the_wrapped_environment_ends_the_match_at_the_movers
     for agent in env.agent_iter():
         check_dicts(env)
         check_moment(env)  # no mask offers anything any more
-        observation, reward, *_ = env.last()
+        observation, reward, *_, info = env.last()
+        assert info["illegal_action"] == (agent == mover)
         assert not observation["action_mask"].any()
         paid[agent] = reward
         env.step(None)

@@ -106,7 +106,7 @@ def test_who_chooses_and_what_everybody_gets(name, players):
             seat, mask = int(agent[7:]), observations[agent]["action_mask"]
             assert env.observation_space(agent).contains(observations[agent])
             assert np.array_equal(observations[agent]["observation"], table.observe(seat))
-            assert np.array_equal(infos[agent]["action_mask"], mask) and infos[agent]["action_mask"] is not mask
+            assert "action_mask" not in infos[agent], "in one place only"
             if agent not in choosing:
                 assert np.flatnonzero(mask).tolist() == [env.no_op]
         actions = sample(env, observations, rng)
@@ -176,7 +176,8 @@ def test_an_illegal_action_ends_the_match_for_all(game, wrong):
     penalty = float(getattr(settings, "reserve", settings.starting_chips))
     assert rewards == {agent: -penalty if agent == offender else 0.0 for agent in actions}
     assert all(ends.values()) and not any(truncations.values()) and env.agents == []
-    assert ["illegal_action" in infos[agent] for agent in actions] == [agent == offender for agent in actions]
+    assert {agent: infos[agent]["illegal_action"] for agent in actions} == {a: int(a == offender) for a in actions}
+    assert set(env.why_illegal) == {offender} and "legal now" in env.why_illegal[offender]
     assert (env.table.states == before).all()
     assert not any(observation["action_mask"].any() for observation in last.values())
 
@@ -222,6 +223,38 @@ def test_nothing_that_an_agent_gets_depends_on_what_it_may_not_know(game):
                     assert all(np.array_equal(mine[name], twin[name]) for name in mine)
             assert len({picture for _, _, picture in shown}) == 1
             table.act(policy(table))
+
+
+def test_actions_of_agents_that_are_out_do_nothing():
+    """Tools that keep an action for every agent send them on; those of nobody are still refused."""
+    twins = [auction_env.auction_poker_v0.parallel_env(num_players=4, num_deals=8, starting_chips=34) for _ in "ab"]
+    rng, ignored = np.random.default_rng(0), 0
+    for seed in range(6):
+        (observations, _), _ = (env.reset(seed=seed) for env in twins)
+        while twins[0].agents:
+            actions = sample(twins[0], observations, rng)
+            out = [agent for agent in twins[0].possible_agents if agent not in twins[0].agents]
+            ignored += len(out)
+            observations, *given = twins[0].step(actions)
+            _, *other = twins[1].step({**actions, **dict.fromkeys(out, 10**6)})
+            assert given[:3] == other[:3] and twins[0].record()["digest"] == twins[1].record()["digest"]
+    assert ignored > 10
+    twins[0].reset(seed=0)
+    with pytest.raises(ValueError, match="actions of player_9: give one"):
+        twins[0].step({**dict.fromkeys(twins[0].agents, 60), "player_9": 0})
+
+
+def test_infos_hold_numbers_and_the_same_keys_at_all_times(game):
+    env, rng = env_module(game).parallel_env(), np.random.default_rng(0)
+    observations, infos = env.reset(seed=0)
+    keys = [*env.table.info(0), "illegal_action"]
+    while env.agents:
+        for agent, info in infos.items():
+            assert list(info) == keys and all(type(value) is int for value in info.values())
+            chooses = int(agent[7:]) in env._choosers
+            assert info["phase"] == (env.table.states["phase"][0] if chooses else -1)
+        observations, *_, infos = env.step(sample(env, observations, rng))
+    assert all(list(info) == keys for info in infos.values())
 
 
 def test_render_of_nobodys_seat_and_of_everything(game):

@@ -6,6 +6,8 @@ import copy
 import json
 import pickle
 import random
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -103,6 +105,30 @@ def test_masks_reach_sb3_contrib_through_gymnasiums_wrappers(game):
     assert utils.is_masking_supported(envs)
     masks = utils.get_action_masks(envs)
     assert masks.dtype == np.bool_ and masks.shape == (3, envs.action_space.n) and masks.any(axis=1).all()
+
+
+def test_sb3_contribs_action_masker_takes_the_methods_name(game):
+    masker = pytest.importorskip("sb3_contrib.common.wrappers").ActionMasker
+    env = masker(gymnasium.make(gymnasium_id(game.NAME), flat=True), "action_masks")
+    _, info = env.reset(seed=1)
+    assert np.array_equal(env.action_masks(), info["action_mask"].astype(bool))
+
+
+def test_gymnasium_imports_the_package_by_the_prefix_of_an_id():
+    code = "import gymnasium; print(gymnasium.make('auction_env:auction_env/AuctionPoker-v0'))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("<SingleEnv<auction_env/AuctionPoker-v0>>")
+
+
+def test_infos_hold_numbers_and_the_same_keys_at_all_times(game):
+    env, rng = SingleEnv(game), np.random.default_rng(0)
+    for episode in range(3):
+        for moment in run(env, rng, seed=episode):
+            info = moment[-1]
+            assert list(info) == ["action_mask", "seat", *env.table.info(env.seat), "illegal_action"]
+            assert all(isinstance(value, (int, np.ndarray)) for value in info.values())
+    env.reset()
+    assert list(env.step(-1)[4]) == list(info)
 
 
 # --- against one table, move by move ---------------------------------------------------------------------------------
@@ -296,19 +322,19 @@ def test_an_illegal_action_ends_the_episode_and_changes_nothing(game, action):
     last, reward, terminated, truncated, info = env.step(wrong)
     settings = env.table.settings
     assert reward == -getattr(settings, "reserve", settings.starting_chips)
-    assert terminated and not truncated and "legal now" in info["illegal_action"]
+    assert terminated and not truncated and info["illegal_action"] == 1 and "legal now" in env.why_illegal
     assert (env.table.states == before).all()
     assert np.array_equal(last["observation"], observation["observation"]) and not last["action_mask"].any()
     with pytest.raises(ResetNeeded, match="call reset first"):
         env.step(0)
-    assert "illegal_action" not in env.reset()[1]
+    assert env.reset()[1]["illegal_action"] == 0 and not env.why_illegal
 
 
 def test_numpy_integers_are_actions(game):
     env = SingleEnv(game)
     for kind in (np.int64, np.int8, np.array):
         env.reset(seed=3)
-        assert not env.step(kind(int(env.action_masks().argmax())))[4].get("illegal_action")
+        assert not env.step(kind(int(env.action_masks().argmax())))[4]["illegal_action"]
 
 
 def test_nothing_works_before_reset(game):

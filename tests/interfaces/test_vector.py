@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from strategies import match_settings
@@ -20,29 +21,20 @@ from auction_env.interfaces.gymnasium_env import SingleEnv
 from auction_env.interfaces.gymnasium_vector import AuctionVectorEnv
 from auction_env.interfaces.opponents import RandomStreams
 
-SHARED_INFO = ("action_mask", "seat", "illegal_action")  # the infos that the vector gives; SingleEnv tells more
 
-
-def both(game: Any, rows: int, **arguments: Any) -> tuple[AuctionVectorEnv, SyncVectorEnv]:
+def both(
+    game: Any, rows: int, mode: AutoresetMode = AutoresetMode.SAME_STEP, **arguments: Any
+) -> tuple[AuctionVectorEnv, SyncVectorEnv]:
     """The vector environment and Gymnasium's own over single ones, with the same autoreset."""
-    envs = gymnasium.make_vec(gymnasium_id(game.NAME), num_envs=rows, **arguments)
+    envs = gymnasium.make_vec(gymnasium_id(game.NAME), num_envs=rows, autoreset_mode=mode, **arguments)
     singles = gymnasium.make_vec(
         gymnasium_id(game.NAME),
         num_envs=rows,
         vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
+        vector_kwargs={"autoreset_mode": mode},
         **arguments,
     )
     return envs.unwrapped, singles
-
-
-def common(infos: dict[str, Any]) -> dict[str, Any]:
-    """The infos that both forms give, those of finished episodes too."""
-    kept = {name: value for name, value in infos.items() if name.removeprefix("_") in SHARED_INFO}
-    if "final_info" in infos:
-        kept["final_info"] = common(infos["final_info"])
-        kept |= {name: infos[name] for name in ("_final_info", "_final_obs", "final_obs")}
-    return kept
 
 
 def choices(masks: np.ndarray, rng: np.random.Generator, illegal: float = 0.0) -> np.ndarray:
@@ -65,13 +57,13 @@ def test_row_by_row_it_is_gymnasiums_vector_of_single_environments(game, flat, s
         if expected is None:
             expected = singles.reset()
         assert data_equivalence(got[0], expected[0], exact=True)
-        assert data_equivalence(common(got[1]), common(expected[1]), exact=True)
+        assert data_equivalence(got[1], expected[1], exact=True)
         for _ in range(45):
             actions = choices(got[-1]["action_mask"], rng, illegal=0.02)
             got, expected = envs.step(actions), singles.step(actions)
             for mine, theirs in zip(got[:4], expected[:4], strict=True):
                 assert data_equivalence(mine, theirs, exact=True)
-            assert data_equivalence(common(got[4]), common(expected[4]), exact=True)
+            assert data_equivalence(got[4], expected[4], exact=True)
             assert np.array_equal(envs.action_masks(), got[4]["action_mask"].astype(bool))
             assert got[0] in envs.observation_space
             ended += got[2].sum()
@@ -91,7 +83,7 @@ def test_learners_without_chips_start_a_new_match():
         got, expected = envs.step(actions), singles.step(actions)
         early += int((got[2] & ~envs.batch.out.match_over).sum())
         assert data_equivalence(got[:4], expected[:4], exact=True)
-        assert data_equivalence(common(got[4]), common(expected[4]), exact=True)
+        assert data_equivalence(got[4], expected[4], exact=True)
     assert early > 2
 
 
@@ -167,7 +159,13 @@ def test_options_set_up_every_table(game):
         expected = singles.reset(seed=seed, options=dict(options))
         assert data_equivalence(got[0], expected[0], exact=True)
     before = envs.batch.states.copy()
-    for bad, reason in (({"dealer": 9}, "dealer"), ({"reset_mask": np.ones(4, bool)}, "reset by themselves")):
+    for bad, reason in (
+        ({"dealer": 9}, "dealer"),
+        ({"dek": deck}, "there is no option 'dek': did you mean 'deck'"),
+        ({"reset_mask": np.ones(3, bool)}, r"give bool\[4\], True somewhere"),
+        ({"reset_mask": np.zeros(4, bool)}, "True somewhere"),
+        ({"reset_mask": [True] * 4}, "reset_mask is"),
+    ):
         with pytest.raises(SetupError, match=reason):
             envs.reset(options=bad)
     assert (envs.batch.states == before).all()
@@ -184,7 +182,7 @@ def test_a_learner_is_never_left_out_of_the_deal():
 
 def test_bad_calls_change_nothing_and_say_why(game):
     envs = AuctionVectorEnv(game, 3)
-    with pytest.raises(ValueError, match="call reset first"):
+    with pytest.raises(ResetNeeded, match="call reset first"):
         envs.step(np.zeros(3, int))
     envs.reset(seed=0)
     before = envs.batch.states.copy()
@@ -218,7 +216,7 @@ def test_an_opponent_that_misbehaves_is_named(game):
     with pytest.raises(PlayerError, match="agent wrong acted illegally"):
         envs.reset(seed=0)
     before = envs.batch.states.copy()
-    with pytest.raises(ValueError, match="an opponent has failed: call reset first"):
+    with pytest.raises(ResetNeeded, match="an opponent has failed: call reset first"):
         envs.step(envs.action_masks().argmax(axis=1))  # some are legal for opponents, who are still to act
     assert (envs.batch.states == before).all()
 

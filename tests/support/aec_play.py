@@ -10,6 +10,7 @@ from strategies import player_counts
 
 import auction_env
 from auction_env import available
+from auction_env.engine.table import no_info
 
 # PettingZoo says these of every environment whose observations are dicts with a mask; nothing else may be said.
 EXPECTED_WARNINGS = {
@@ -68,13 +69,14 @@ def check_moment(env: Any) -> None:
         assert observation["observation"].dtype == np.float32 and mask.dtype == np.int8
         assert np.flatnonzero(mask).tolist() == (sorted(table.legal()) if acts else [])
         assert mask.any() == acts
-        assert np.array_equal(info["action_mask"], mask) and info["action_mask"].dtype == np.int8
-        assert ("phase" in info) == acts
+        facts = table.info(seat) if acts else no_info(table.game, table.settings)
+        assert list(info) == [*facts, "illegal_action"] and facts.items() <= info.items()
+        assert {type(value) for value in info.values()} == {int}, "numbers only"
         again = env.observe(agent)
         for part, values in observation.items():
             assert np.array_equal(values, again[part])
             assert not np.shares_memory(values, again[part])
-            assert values.base is None and not np.shares_memory(values, info["action_mask"])
+            assert values.base is None
 
 
 # --- rewards and seats that leave ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from auction_env.core.jit import inner
 from auction_env.engine.table import Table
 from auction_env.games import get_game
 from auction_env.games.cards import CARD_NAMES, EMPTY, card_bit, draw_below, shuffle_deck
-from auction_env.games.game import ObservationField, SeatView, TableView, require_int, setting
+from auction_env.games.game import ObservationField, SeatView, TableView, entries, require_int, setting
 
 NAME = "leduc"
 VERSION = 0
@@ -266,8 +266,8 @@ def eligibility(s: Any, seat: int) -> str:
     return ""
 
 
-def info(states: np.ndarray, seat: int) -> dict[str, Any]:
-    return {"phase": PHASES[states["phase"][0]]}
+def info(rows: Any, seat: Any) -> dict[str, Any]:
+    return {"phase": entries(rows, "phase")}
 
 
 def pending(s: Any) -> int:

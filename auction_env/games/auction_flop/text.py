@@ -29,7 +29,7 @@ from auction_env.games.auction_flop.state import (
     action_names,
 )
 from auction_env.games.cards import CARD_NAMES, cards_of, names_of
-from auction_env.games.game import SeatView, TableView
+from auction_env.games.game import SeatView, TableView, entries
 from auction_env.games.hands import HIGH_CATEGORIES, describe_high, high_rank
 
 # --- what people read -----------------------------------------------------------------------------------------------
@@ -45,19 +45,17 @@ def eligibility(s: Any, seat: int) -> str:
     return ""
 
 
-def info(states: np.ndarray, seat: int) -> dict[str, Any]:
+def info(rows: Any, seat: Any) -> dict[str, Any]:
     """Public facts for the seat to act.
 
-    The phase; the highest bid (0: none); what a bid or a refusal costs now (0 where there is neither); the number of
-    cards its hand still has room for.
+    The phase's number; the highest bid (0: none); what a bid or a refusal costs now (0 where there is neither); the
+    number of cards its hand still has room for.
     """
-    phase, price, cost = int(states["phase"][0]), int(states["price"][0]), 0
-    if phase == BID:
-        cost = price + 1
-    elif phase == REFUSE:
-        cost = 1 - int(states["cost"][0, states["num_flops"][0] - 1])
-    room = int(states["hand_size"][0] - states["held"][0, seat])
-    return {"phase": PHASES[phase], "price": price, "cost": cost, "room": room}
+    phase, price = entries(rows, "phase"), entries(rows, "price")
+    refused = -entries(rows, "cost", entries(rows, "num_flops") - 1)
+    cost = (price + 1) * (phase == BID) + (refused + 1) * (phase == REFUSE)
+    room = entries(rows, "hand_size") - entries(rows, "held", seat)
+    return {"phase": phase, "price": price, "cost": cost, "room": room}
 
 
 def pending(s: Any) -> int:

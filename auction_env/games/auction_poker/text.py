@@ -23,7 +23,6 @@ from auction_env.games.auction_poker.state import (
     MAKE_BET,
     NO_CARD,
     OVER,
-    PHASES,
     PICK,
     PICK_0,
     RAISE,
@@ -35,7 +34,7 @@ from auction_env.games.auction_poker.state import (
     action_names,
 )
 from auction_env.games.cards import CARD_NAMES, RANKS, SUITS, cards_of, names_of
-from auction_env.games.game import SeatView, TableView
+from auction_env.games.game import SeatView, TableView, entries
 from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, describe_high, describe_low, high_rank, low_rank
 
 # --- what people read -----------------------------------------------------------------------------------------------
@@ -52,12 +51,11 @@ def eligibility(s: Any, seat: int) -> str:
     return f"player_{seat} has {s.stacks[seat]} chips and needs the reserve of {s.reserve}"
 
 
-def info(states: np.ndarray, seat: int) -> dict[str, Any]:
-    """Public facts for the seat to act: the phase, and the chips it owes to stay in (0 unless facing a bet)."""
-    phase, owed = int(states["phase"][0]), 0
-    if phase == BET:
-        owed = int(states["level"][0] - states["seat_level"][0, seat]) * int(states["bet_size"][0])
-    return {"phase": PHASES[phase], "to_call": owed}
+def info(rows: Any, seat: Any) -> dict[str, Any]:
+    """Public facts for the seat to act: the phase's number, and the chips owed to stay in (0 unless facing a bet)."""
+    phase = entries(rows, "phase")
+    owed = (entries(rows, "level") - entries(rows, "seat_level", seat)) * entries(rows, "bet_size")
+    return {"phase": phase, "to_call": owed * (phase == BET)}
 
 
 def pending(s: Any) -> int:
