@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli import check_bot, listing, play, replay, serve, watch
+from auction_env.cli import check_bot, listing, pictures, play, replay, serve, watch
 from auction_env.cli.arguments import INTERRUPTED, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.processes import stopped_by_signals
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="command")
     commands.add_parser("list", help="games, settings, agents and interfaces; also without a command")
     _add_play(commands.add_parser("play", help="play at a table"))
-    _add_replay(commands.add_parser("replay", help="step through a record"))
+    _add_replay(commands.add_parser("replay", help="step through a record, or make pictures of it"))
     _add_watch(commands.add_parser("watch", help="agents alone at a table"))
     serve.add_options(commands.add_parser("serve", help="the table in a browser: play, watch, learn"))
     check_bot.add_options(commands.add_parser("check-bot", help="check a bot: a program in any language"))
@@ -97,6 +97,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="JSON as env.record() or play --record gives it")
     parser.add_argument("--seat", type=integer, help="show what this seat could see (default: everything)")
     parser.add_argument("--all", action="store_true", help="print all steps without waiting")
+    pictures.add_options(parser)
     _add_color(parser)
 
 

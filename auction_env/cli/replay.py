@@ -1,4 +1,4 @@
-"""The command ``replay``: a record, step by step."""
+"""The command ``replay``: a record, step by step, or as pictures."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from auction_env.cli import pictures
 from auction_env.cli.screen import Stop, ask, say, show_table, with_signs
 from auction_env.engine.record import make_record, read_record, replay
 from auction_env.engine.table import Table
@@ -14,11 +15,20 @@ from auction_env.engine.table import Table
 
 def run(options: argparse.Namespace) -> int:
     """Show a record's moves, as everybody or one seat saw them."""
+    pictures.check(options)
     record = read_record(options.file)
     moves: list[tuple[np.ndarray, int | None, np.ndarray]] = []
     table = replay(record, on_move=lambda *move: moves.append(move))
     if options.seat is not None:
         table.view(options.seat)  # ValueError: there is no such seat
+    if any(pictures.wanted(options).values()):
+        dealt: list[list[Any]] = []
+        for _, action, after in moves:
+            if action is None:
+                dealt.append([])
+            dealt[-1].append(after[0])
+        pictures.write(options, table.game, dealt)
+        return 0
     deals = 0
     for before, action, after in moves:
         if action is None:

@@ -148,22 +148,24 @@ _STEM = _mirrored(
 _SPADE = [(x, 0.82 - 0.82 * y) for x, y in _HEART]
 
 
+def suit_parts(letter: str) -> tuple[list[list[Point]], list[tuple[Point, float]]]:
+    """A suit sign in a square of side 1: polygons, and circles by their middles and radii."""
+    if letter == "c":
+        circles = [(middle, 0.235) for middle in ((0.5, 0.26), (0.25, 0.58), (0.75, 0.58))]
+        return [_STEM, [(0.5, 0.3), (0.3, 0.62), (0.7, 0.62)]], circles
+    return {"d": [_DIAMOND], "h": [_HEART], "s": [_STEM, _SPADE]}[letter], []
+
+
 @lru_cache(maxsize=64)
 def suit(letter: str, size: int) -> Image.Image:
     """Mask of a suit sign in a square."""
+    polygons, circles = suit_parts(letter)
 
     def paint(pen: ImageDraw.ImageDraw) -> None:
-        def fill(points: list[Point]) -> None:
+        for points in polygons:
             pen.polygon([(x * size * FINE, y * size * FINE) for x, y in points], 255)
-
-        if letter in "cs":
-            fill(_STEM)
-        if letter == "c":
-            for x, y in ((0.5, 0.26), (0.25, 0.58), (0.75, 0.58)):
-                pen.circle((x * size * FINE, y * size * FINE), 0.235 * size * FINE, 255)
-            fill([(0.5, 0.3), (0.3, 0.62), (0.7, 0.62)])
-        else:
-            fill({"d": _DIAMOND, "h": _HEART, "s": _SPADE}[letter])
+        for (x, y), radius in circles:
+            pen.circle((x * size * FINE, y * size * FINE), radius * size * FINE, 255)
 
     return shape(size, size, paint)
 
@@ -245,6 +247,11 @@ def _card_back(width: int, height: int) -> Image.Image:
 # --- chips, plates, pills -------------------------------------------------------------------------------------------
 
 
+def chip_stripe(value: int) -> Colour:
+    """The colour of a chip's stripes."""
+    return (250, 248, 240) if value > 1 else (60, 92, 150)
+
+
 @lru_cache(maxsize=64)
 def chip(value: int, width: int) -> Image.Image:
     """A chip lying on the table, seen at a slant: RGBA, as high as it is wide, the disc in the upper part."""
@@ -252,7 +259,7 @@ def chip(value: int, width: int) -> Image.Image:
     big, flat, thick = width * FINE, 0.72, round(width * FINE * 0.14)
     image = Image.new("RGBA", (big, big), (0, 0, 0, 0))
     pen = ImageDraw.Draw(image)
-    stripe = (250, 248, 240) if value > 1 else (60, 92, 150)
+    stripe = chip_stripe(value)
     edge = tuple(round(part * 0.62) for part in colour)
     for lift in range(thick, -1, -1):
         pen.ellipse((0, lift, big - 1, lift + big * flat), (*edge, 255) if lift else (*colour, 255))
@@ -282,11 +289,15 @@ def plate(width: int, height: int, acting: bool) -> Image.Image:
     return image
 
 
+def pill_size(text: str, size: int) -> tuple[int, int]:
+    """Width and height of a pill with a text."""
+    return text_width(text, size, bold=True) + round(size * 1.2), round(size * 1.6)
+
+
 @lru_cache(maxsize=256)
 def pill(text: str, size: int, ink: Colour, fill: Colour) -> Image.Image:
     """A short text on a rounded ground: RGBA."""
-    words = letters(text, size, bold=True)
-    width, height = words.width + round(size * 1.2), round(size * 1.6)
+    words, (width, height) = letters(text, size, bold=True), pill_size(text, size)
     image = tinted(box(width, height, height / 2), fill)
     image.paste((*ink, 255), ((width - words.width) // 2 + 1, round(height / 2 - size * 0.645)), words)
     return image

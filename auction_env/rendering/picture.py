@@ -1,20 +1,22 @@
-"""The picture of a table: where things lie, and putting them there. ``render.draw`` is the way in."""
+"""The picture of a table: where things lie. One layout is drawn in pixels (``paint``) and in shapes (``svg``)."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
-from PIL import Image
 
 from auction_env.games.game import SeatView, TableView
 from auction_env.rendering import artwork as art
+from auction_env.rendering.raster import Raster
+from auction_env.rendering.shapes import Shapes
 
 WIDTH, HEIGHT = 1040, 680
 HEAD, FOOT = 46, 34  # heights of the bands above and below the table
-TABLE = (26, 56, WIDTH - 26, HEIGHT - 44)
+TABLE, ROUNDING = (26, 56, WIDTH - 26, HEIGHT - 44), 236  # the rail's outer edges, and the radius of its corners
 MARGIN = 14
 SIDE = 48  # between the picture's edge and the seats at the sides
 CENTRE_Y, EMBLEM_Y = 310, 428  # what lies in the middle of the table; the name on its felt
@@ -104,15 +106,8 @@ def centre_space(num_seats: int) -> tuple[int, int]:
     return left, right
 
 
-class Canvas:
-    """An image that small images and texts are laid on."""
-
-    def __init__(self, image: Image.Image) -> None:
-        self.image = image
-
-    def lay(self, sprite: Image.Image, x: float, y: float) -> None:
-        """Lay an RGBA image; ``x, y`` is its top left corner."""
-        self.image.paste(sprite, (round(x), round(y)), sprite)
+class Surface(Protocol):
+    """What a table is drawn on: pixels or shapes. ``x, y`` is a top left corner; sizes are in pixels."""
 
     def write(
         self, text: str, x: float, y: float, size: int, colour: art.Colour, *, bold: bool = False, anchor: float = 0.0
@@ -122,62 +117,94 @@ class Canvas:
         Returns:
             its width.
         """
-        mask = art.letters(text, size, bold)
-        self.image.paste(colour, (round(x - anchor * mask.width), round(y - 0.645 * size)), mask)
-        return mask.width
+        ...
+
+    def card(self, name: str, width: int, x: float, y: float, *, dim: bool = False, covered: bool = False) -> None:
+        """Lay a card, ``"??"`` face down; of one that is covered, the left edge alone stays in view."""
+        ...
+
+    def suit(self, letter: str, size: int, x: float, y: float, colour: art.Colour) -> None:
+        """Draw a suit sign."""
+        ...
+
+    def chip(self, value: int, width: int, x: float, y: float) -> None:
+        """Lay a chip."""
+        ...
+
+    def plate(self, width: int, height: int, acting: bool, x: float, y: float) -> None:
+        """Draw what a seat's name stands on."""
+        ...
+
+    def pill(self, text: str, size: int, ink: art.Colour, fill: art.Colour, x: float, y: float) -> None:
+        """Write a short text on a rounded ground of the size that ``artwork.pill_size`` says."""
+        ...
+
+    def disc(self, text: str, width: int, x: float, y: float) -> None:
+        """Draw a round button with a letter."""
+        ...
 
 
 def paint(view: TableView) -> np.ndarray:
-    """The picture of a view: uint8[HEIGHT, WIDTH, 3], RGB."""
-    canvas = Canvas(art.table(WIDTH, HEIGHT, TABLE, 236).copy())
-    _caption(canvas, view)
-    _centre(canvas, view)
+    """The picture of a view in pixels: uint8[HEIGHT, WIDTH, 3], RGB."""
+    surface = Raster(WIDTH, HEIGHT, TABLE, ROUNDING)
+    _lay_out(view, surface)
+    return np.array(surface.image)
+
+
+def svg(view: TableView) -> str:
+    """The same picture in shapes, an SVG document: it stays sharp at any size. What it says is its description too."""
+    surface = Shapes(WIDTH, HEIGHT, TABLE, ROUNDING)
+    _lay_out(view, surface)
+    return surface.document(f"{view.title}: {view.phase}, pot {view.pot}")
+
+
+def _lay_out(view: TableView, surface: Surface) -> None:
+    _caption(surface, view)
+    _centre(surface, view)
     for box, seat in zip(seat_boxes(len(view.seats)), view.seats, strict=True):
-        _seat(canvas, seat, box, sizes(len(view.seats)))
-    return np.array(canvas.image)
+        _seat(surface, seat, box, sizes(len(view.seats)))
 
 
-def _caption(canvas: Canvas, view: TableView) -> None:
+def _caption(surface: Surface, view: TableView) -> None:
     """Title, phase and whose turn above; public lines below."""
-    x = MARGIN + 6 + canvas.write(view.title, MARGIN + 6, 24, 22, art.WHITE, bold=True)
+    x = MARGIN + 6 + surface.write(view.title, MARGIN + 6, 24, 22, art.WHITE, bold=True)
     phase, size = art.fitted(view.phase, 16, WIDTH - 220 - x)
-    canvas.write(phase, x + 16, 25, size, art.GOLD)
+    surface.write(phase, x + 16, 25, size, art.GOLD)
     acting = [f"player_{seat.seat}" for seat in view.seats if seat.to_act]
     if acting:
         who = acting[0] if len(acting) == 1 else f"{len(acting)} seats"
-        canvas.write(f"{who} to act", WIDTH - MARGIN - 6, 25, 16, art.WHITE, anchor=1)
+        surface.write(f"{who} to act", WIDTH - MARGIN - 6, 25, 16, art.WHITE, anchor=1)
     text, size = art.fitted("   ".join(view.lines), 14, WIDTH - 2 * MARGIN - 12)
-    canvas.write(text, MARGIN + 6, HEIGHT - 18, size, art.MUTED)
+    surface.write(text, MARGIN + 6, HEIGHT - 18, size, art.MUTED)
 
 
 # --- the middle -----------------------------------------------------------------------------------------------------
 
 
-def _centre(canvas: Canvas, view: TableView) -> None:
+def _centre(surface: Surface, view: TableView) -> None:
     """The pot, below it the open cards with their label, and the game's name on the felt."""
     size, (left, right) = sizes(len(view.seats)), centre_space(len(view.seats))
     x, felt = WIDTH / 2, (62, 142, 112)
-    canvas.write(view.title.upper(), x, EMBLEM_Y, 15, felt, bold=True, anchor=0.5)
+    surface.write(view.title.upper(), x, EMBLEM_Y, 15, felt, bold=True, anchor=0.5)
     for place, letter in enumerate("cdhs"):
-        canvas.image.paste(felt, (round(x + 22 * (place - 1.5) - 6), EMBLEM_Y + 13), art.suit(letter, 12))
+        surface.suit(letter, 12, x + 22 * (place - 1.5) - 6, EMBLEM_Y + 13, felt)
     if not view.centre:
         if view.pot:
-            _pot(canvas, view.pot, x, CENTRE_Y + 10)
+            _pot(surface, view.pot, x, CENTRE_Y + 10)
         else:
-            canvas.write(view.phase, x, CENTRE_Y + 10, 22, art.WHITE, bold=True, anchor=0.5)
+            surface.write(view.phase, x, CENTRE_Y + 10, 22, art.WHITE, bold=True, anchor=0.5)
         return
-    _pot(canvas, view.pot, x, CENTRE_Y - 72)
+    _pot(surface, view.pot, x, CENTRE_Y - 72)
     high, top = art.card_height(size.centre), CENTRE_Y - 44
     spots = _spread(len(view.centre), size.centre, size.centre + 10, right - left)
     edge = x - (spots[-1] + size.centre) / 2
     close = len(spots) > 1 and spots[1] < 0.85 * size.centre
     for place, (name, spot) in enumerate(zip(view.centre, spots, strict=True)):
-        sprite = art.card(name, size.centre, covered=close and place < len(spots) - 1)
-        canvas.lay(sprite, edge + spot - art.SHADOW, top - art.SHADOW)
-    canvas.write(view.centre_label, x, top + high + 16, 14, (188, 214, 200), anchor=0.5)
+        surface.card(name, size.centre, edge + spot, top, covered=close and place < len(spots) - 1)
+    surface.write(view.centre_label, x, top + high + 16, 14, (188, 214, 200), anchor=0.5)
 
 
-def _pot(canvas: Canvas, pot: int, x: float, y: float) -> None:
+def _pot(surface: Surface, pot: int, x: float, y: float) -> None:
     """Stacks of chips and the number, centred."""
     stacks = _chip_stacks(pot)
     chip, label = 26, f"pot {pot}"
@@ -186,9 +213,9 @@ def _pot(canvas: Canvas, pot: int, x: float, y: float) -> None:
     left = x - wide / 2
     for value, count in stacks:
         for place in range(count):
-            canvas.lay(art.chip(value, chip), left, y - chip * 0.36 + 4 * (count - 1) / 2 - 4 * place)
+            surface.chip(value, chip, left, y - chip * 0.36 + 4 * (count - 1) / 2 - 4 * place)
         left += chip + 3
-    canvas.write(label, x + wide / 2, y, 22, art.WHITE, bold=True, anchor=1)
+    surface.write(label, x + wide / 2, y, 22, art.WHITE, bold=True, anchor=1)
 
 
 def _chip_stacks(chips: int) -> list[tuple[int, int]]:
@@ -204,7 +231,7 @@ def _chip_stacks(chips: int) -> list[tuple[int, int]]:
 # --- a seat ---------------------------------------------------------------------------------------------------------
 
 
-def _seat(canvas: Canvas, seat: SeatView, box: Box, size: Sizes) -> None:
+def _seat(surface: Surface, seat: SeatView, box: Box, size: Sizes) -> None:
     """Notes, cards and plate, the plate away from the middle."""
     at_top = box.y + box.h / 2 < HEIGHT * 0.36
     high = art.card_height(size.card)
@@ -214,9 +241,9 @@ def _seat(canvas: Canvas, seat: SeatView, box: Box, size: Sizes) -> None:
         high = 0
         cards_y = plate_y + size.plate + size.gap if at_top else plate_y - size.gap
     notes_y = cards_y + high + size.gap if at_top else cards_y - size.gap - size.pill
-    _cards(canvas, seat, Box(box.x, cards_y, box.w, high), size)
-    _plate(canvas, seat, Box(box.x, plate_y, box.w, size.plate))
-    _notes(canvas, seat, box.middle[0], notes_y + size.pill / 2, box.w)
+    _cards(surface, seat, Box(box.x, cards_y, box.w, high), size)
+    _plate(surface, seat, Box(box.x, plate_y, box.w, size.plate))
+    _notes(surface, seat, box.middle[0], notes_y + size.pill / 2, box.w)
 
 
 def _spread(count: int, width: int, step: float, space: float) -> list[float]:
@@ -226,7 +253,7 @@ def _spread(count: int, width: int, step: float, space: float) -> list[float]:
     return [place * step for place in range(count)]
 
 
-def _cards(canvas: Canvas, seat: SeatView, box: Box, size: Sizes) -> None:
+def _cards(surface: Surface, seat: SeatView, box: Box, size: Sizes) -> None:
     """Concealed cards, a gap, and bought cards with their prices; many cards lie closer and get smaller."""
     groups = [group for group in (seat.cards, seat.bought) if group]
     if not groups:
@@ -240,55 +267,54 @@ def _cards(canvas: Canvas, seat: SeatView, box: Box, size: Sizes) -> None:
     for group in groups:
         for place, name in enumerate(group):
             last = place == len(group) - 1
-            sprite = art.card(name, width, seat.folded or seat.out, not last)
-            canvas.lay(sprite, x + place * step - art.SHADOW, y - art.SHADOW)
+            surface.card(name, width, x + place * step, y, dim=seat.folded or seat.out, covered=not last)
         if group is seat.bought:
-            _prices(canvas, seat.prices, x + width * 0.22, y + art.card_height(width) - 5, step)
+            _prices(surface, seat.prices, x + width * 0.22, y + art.card_height(width) - 5, step)
         x += step * (len(group) - 1) + width + GROUP_GAP
 
 
-def _prices(canvas: Canvas, prices: Sequence[int], x: float, y: float, step: float) -> None:
+def _prices(surface: Surface, prices: Sequence[int], x: float, y: float, step: float) -> None:
     """What each bought card cost, at its lower edge, where there is room."""
-    tags = [art.pill(str(price), 11, art.INK, art.GOLD) for price in prices]
-    if max((tag.width for tag in tags), default=0) > step:
+    tags = [(str(price), art.pill_size(str(price), 11)) for price in prices]
+    if max((width for _, (width, _) in tags), default=0) > step:
         return
-    for place, tag in enumerate(tags):
-        canvas.lay(tag, x + place * step - tag.width / 2, y - tag.height / 2)
+    for place, (text, (width, height)) in enumerate(tags):
+        surface.pill(text, 11, art.INK, art.GOLD, x + place * step - width / 2, y - height / 2)
 
 
-def _plate(canvas: Canvas, seat: SeatView, box: Box) -> None:
+def _plate(surface: Surface, seat: SeatView, box: Box) -> None:
     """Name, dealer button, chips; below, what the open cards make."""
     faint = seat.folded or seat.out
-    canvas.lay(art.plate(box.w, box.h, seat.to_act), box.x - art.SHADOW, box.y - art.SHADOW)
+    surface.plate(box.w, box.h, seat.to_act, box.x, box.y)
     middle = box.y + (15 if seat.hand else box.h / 2)
     colour = art.GOLD if seat.to_act else art.MUTED if faint else art.WHITE
-    name = canvas.write(f"player_{seat.seat}", box.x + 12, middle, 16, colour, bold=True)
+    name = surface.write(f"player_{seat.seat}", box.x + 12, middle, 16, colour, bold=True)
     if seat.dealer:
-        canvas.lay(art.disc("D", 19), box.x + 12 + name + 8, middle - 9.5)
-    chips = canvas.write(
+        surface.disc("D", 19, box.x + 12 + name + 8, middle - 9.5)
+    chips = surface.write(
         str(seat.stack), box.x + box.w - 12, middle, 16, art.MUTED if faint else art.WHITE, bold=True, anchor=1
     )
-    canvas.lay(art.chip(5, 18), box.x + box.w - 12 - chips - 23, middle - 7.5)
+    surface.chip(5, 18, box.x + box.w - 12 - chips - 23, middle - 7.5)
     if seat.hand:
         text, size = art.fitted(seat.hand, 13, box.w - 24)
-        canvas.write(text, box.x + 12, box.y + 33, size, art.MUTED)
+        surface.write(text, box.x + 12, box.y + 33, size, art.MUTED)
 
 
-def _notes(canvas: Canvas, seat: SeatView, x: float, y: float, width: int) -> None:
+def _notes(surface: Surface, seat: SeatView, x: float, y: float, width: int) -> None:
     """What the seat said or won, as pills side by side."""
     for size in (13, 12, 11, 10):
-        pills = [art.pill(note, size, *_note_colours(note)) for note in seat.notes]
-        wide = sum(pill.width for pill in pills) + 6 * (len(pills) - 1)
+        pills = [(note, size, art.pill_size(note, size)) for note in seat.notes]
+        wide = sum(w for *_, (w, _) in pills) + 6 * (len(pills) - 1)
         if wide <= width:
             break
     else:  # too much even in small letters: each gets its share of the room
-        room = width // len(seat.notes) - 20
-        pills = [art.pill(*art.fitted(note, size, room, True), *_note_colours(note)) for note in seat.notes]
-        wide = sum(pill.width for pill in pills) + 6 * (len(pills) - 1)
+        fits = [art.fitted(note, size, width // len(seat.notes) - 20, True) for note in seat.notes]
+        pills = [(text, smaller, art.pill_size(text, smaller)) for text, smaller in fits]
+        wide = sum(w for *_, (w, _) in pills) + 6 * (len(pills) - 1)
     left = x - wide / 2
-    for pill in pills:
-        canvas.lay(pill, left, y - pill.height / 2)
-        left += pill.width + 6
+    for note, (text, size, (w, h)) in zip(seat.notes, pills, strict=True):
+        surface.pill(text, size, *_note_colours(note), left, y - h / 2)
+        left += w + 6
 
 
 def _note_colours(note: str) -> tuple[art.Colour, art.Colour]:
