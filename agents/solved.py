@@ -45,6 +45,31 @@ class SolvedAgent(StateAgent):
 
     def probabilities(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Probability of each action at tables as in ``act_states``, float64[B, actions], zero where illegal."""
+        rows, actions, places, found = self._find(states, masks)
+        chances = np.where(found[:, None] >= 0, 0.0, masks / masks.sum(axis=1, keepdims=True))
+        chances[rows, actions] = self.policy.chances[places]
+        return chances / chances.sum(axis=1, keepdims=True)
+
+    def action_values(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """What each action is worth at tables as in ``act_states``, when all play by the policy from then on.
+
+        Returns:
+            float64[B, actions], chips that the seat gets in the deal on average; NaN for actions that the policy knows
+            nothing of.
+        """
+        rows, actions, places, found = self._find(states, masks)
+        values = np.full(masks.shape, np.nan)
+        come = self.policy.reaches[found[rows]] > 0
+        values[rows[come], actions[come]] = self.policy.values[places[come]]
+        return values
+
+    def _find(self, states: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Where the policy has what is asked for.
+
+        Returns:
+            of each action that it knows: its row, itself, and its place among all actions of the file; and of each row
+            the number of its information state, -1 where it is not known.
+        """
         policy, legal = self.policy, np.zeros(masks.shape, np.int8)
         places, keys = np.full(masks.shape, -1, np.int64), np.zeros(len(states), np.uint64)
         self._steps.places(states, policy.plain, legal, places)
@@ -54,9 +79,7 @@ class SolvedAgent(StateAgent):
         found = np.minimum(np.searchsorted(policy.keys, keys), len(policy.keys) - 1)
         known = (policy.keys[found] == keys) & (np.diff(policy.starts)[found] == places.max(axis=1) + 1)
         rows, actions = np.nonzero(_firsts(places) & known[:, None])
-        chances = np.where(known[:, None], 0.0, masks / masks.sum(axis=1, keepdims=True))
-        chances[rows, actions] = policy.chances[policy.starts[found[rows]] + places[rows, actions]]
-        return chances / chances.sum(axis=1, keepdims=True)
+        return rows, actions, policy.starts[found[rows]] + places[rows, actions], np.where(known, found, -1)
 
     def act_states(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See StateAgent."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.games.game import TableView
+from auction_env.solve.action_values import reach_of
 from auction_env.solve.enumeration import enumerate_tree
 from auction_env.solve.values import Evaluation, Layout
 
@@ -16,21 +17,6 @@ MOST_SHOWN = 20_000  # information states of a seat that are looked at: the like
 _CARD = re.compile(r"(?<!\w)([2-9TJQKA])[cdhs](?!\w)")
 _LEAST = 0.0005  # probability of an action that is told
 _RAREST = 1e-6  # of what comes in a deal
-
-
-def reach_of(layout: Layout, policy: np.ndarray) -> list[np.ndarray]:
-    """How likely play by a policy comes to each information state, float64[K] for each seat."""
-    tree, reaches = layout.tree, layout.reaches_of(policy)
-    found = [np.zeros(forest.num_states) for forest in tree.forests]
-
-    def watch(seat: int, numbers: np.ndarray, sequences: np.ndarray, chances: np.ndarray) -> None:
-        weights = chances.copy()
-        for other in range(tree.num_seats):
-            weights *= reaches[other][sequences[:, other]]
-        np.add.at(found[seat], numbers, weights)
-
-    enumerate_tree(tree.game, tree.settings, fold=tree.plain, watch=watch)
-    return found
 
 
 def page(layout: Layout, policy: np.ndarray, found: Evaluation, summary: str, rows: int = 40) -> str:

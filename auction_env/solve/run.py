@@ -218,7 +218,7 @@ class SolveRun:
     def write(self, found: Evaluation) -> None:
         """Write the policy and the page. Raises OSError."""
         policy = self.solver.policy()
-        save_policy(self.folder / POLICY_FILE, self.tree, policy, self.facts(found))
+        save_policy(self.folder / POLICY_FILE, self.layout, policy, self.facts(found))
         write_file(self.folder / PAGE_FILE, page(self.layout, policy, found, self.summary(found), self.config.rows))
 
     def summary(self, found: Evaluation) -> str:

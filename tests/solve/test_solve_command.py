@@ -15,6 +15,8 @@ from auction_env.evaluation.match import play_match
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
 from auction_env.solve import Layout, Positions, enumerate_tree
+from auction_env.solve.action_values import reach_of
+from auction_env.solve.expansion import expansion
 from auction_env.solve.files import FileError, save_arrays
 from auction_env.solve.policy_file import FORMAT, load_policy
 from auction_env.solve.run import SolveConfig, SolveRun
@@ -110,6 +112,24 @@ def test_the_agent_plays_what_was_solved(solved):
     assert found.values == pytest.approx(policy.header["values"], abs=1e-6)
 
 
+def test_the_agent_says_what_each_action_is_worth(solved):
+    """At the deal's first decisions: what play there is worth, over all deals, is the game's value."""
+    policy = load_policy(solved / "policy.npz")
+    tree = enumerate_tree(policy.game, policy.settings)
+    layout, positions = Layout(tree), Positions(tree)
+    agent = agents.make(f"solved:{solved}", policy.game, policy.settings)
+    reaches = reach_of(layout, positions.policy(agent, layout), own=False)
+    for seat, states in enumerate(positions.states):
+        first = tree.forests[seat].parents == 0
+        masks = np.zeros((int(first.sum()), positions.num_actions), np.int8)
+        expansion(policy.game).places(states[first], tree.plain, masks, np.full(masks.shape, -1))
+        values, chances = agent.action_values(states[first], masks), agent.probabilities(states[first], masks)
+        assert (np.isnan(values) == (masks == 0)).all()
+        assert (values[chances > 0.1] >= np.repeat(np.nanmax(values, axis=1), (chances > 0.1).sum(axis=1)) - 0.05).all()
+        worth = reaches[seat][first] @ np.nansum(values * chances, axis=1)
+        assert worth == pytest.approx(policy.header["values"][seat], abs=1e-5)
+
+
 def test_matches_of_the_agent_win_what_its_value_says(solved):
     """Against random play, in both seats by turns: the mean of its exact values there."""
     policy = load_policy(solved / "policy.npz")
@@ -167,7 +187,7 @@ def test_sizes_and_keys_are_told_without_solving(capsys):
 def test_files_that_are_no_policy_are_refused(tmp_path, solved):
     game = get_game("auction_poker")
     good = load_policy(solved / "policy.npz")
-    arrays = {"keys": good.keys, "starts": good.starts, "chances": good.chances}
+    arrays = {name: getattr(good, name) for name in ("keys", "starts", "chances", "values", "reaches")}
     path = tmp_path / "policy.npz"
 
     def refused(message, header=None, **changes):
@@ -183,6 +203,8 @@ def test_files_that_are_no_policy_are_refused(tmp_path, solved):
     refused("its arrays are no policy", chances=good.chances * 2)
     refused("its arrays are no policy", starts=good.starts[:-1])
     refused("its arrays are no policy", keys=good.keys[::-1].copy())
+    refused("its arrays are no policy", values=good.values[1:])
+    refused("its arrays are no policy", reaches=good.reaches[1:])
     refused("starts is int64", starts=good.starts.astype(np.int64))
     refused("damaged", keys=np.array([{}], object))
     path.write_bytes((solved / "policy.npz").read_bytes()[:5000])

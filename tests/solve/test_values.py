@@ -23,6 +23,7 @@ from auction_env.solve import (
     enumerate_tree,
     solve_program,
 )
+from auction_env.solve.action_values import action_values
 
 # 2 seats, 1 auction, a deck of 4 cards: exact best response to uniform play 2.308, by brute force in another test.
 SMALL = {"num_players": 2, "num_auctions": 1, "hole_cards": 1, "num_ranks": 4, "num_suits": 1, "max_bid": 2}
@@ -58,6 +59,12 @@ def test_an_equilibrium_of_kuhn_poker_is_worth_its_value_and_cannot_be_exploited
     found = layout("kuhn").evaluate(kuhn_policy(layout("kuhn"), bet_chance))
     assert found.values == pytest.approx([-1 / 18, 1 / 18], abs=1e-12)
     assert found.nash_conv == pytest.approx(0, abs=1e-12)
+    values, _ = action_values(layout("kuhn"), kuhn_policy(layout("kuhn"), bet_chance))
+    forest = layout("kuhn").tree.forests[0]
+    at = forest.starts[:-1][forest.parents == 0]
+    first = np.unique(np.stack([values[0, at], values[0, at + 1]], axis=1).round(9), axis=0)
+    # A jack loses its ante by either; a queen's bet is a mistake; a king wins 7/6 by either.
+    assert first == pytest.approx(np.array([[-1, -1], [-1 / 3, -1 / 2], [7 / 6, 7 / 6]]), abs=1e-8)
 
 
 def kuhn_policy(layout, bet_chance):
