@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from auction_env.agents.base import Agent, StateAgent
+from auction_env.agents.base import Agent, AgentError, StateAgent
 from auction_env.agents.learning.networks import CardNetwork, Shape
 from torch import nn
 
@@ -130,3 +130,11 @@ def agent_of(
         return MlpAgent(actor, shape.inputs, seed, temperature)
     assert isinstance(actor, CardNetwork)
     return CardAgent(actor, FeatureRows(game, settings, actor.num_others, actor.max_options), seed, temperature)
+
+
+def check_network(agent: Any, source: str) -> None:
+    """Raise AgentError unless an agent plays one network that can be written out."""
+    if not isinstance(agent, MlpAgent | CardAgent):
+        raise AgentError(
+            f"agent {source!r} is no single network: export ppo:RUN, ppo:FILE, easy, medium, hard or champion"
+        )

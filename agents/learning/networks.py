@@ -21,6 +21,7 @@ from torch import nn
 from auction_env.games.features import FeatureLayout
 
 NETWORKS = ("cards", "mlp")
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}  # of the network "mlp"
 SCORE_GAIN = 0.01  # of the last layers of an actor: play starts near uniform
 OPTION_WEIGHT = 0.25  # of sums over options, which are many
 NARROW = 8  # options that every row is read with; more are read only where there are more
@@ -36,6 +37,7 @@ class Shape:
         embedding: size of the encodings of a seat and of an option; 0 for "mlp".
         inputs: entries of a row.
         num_actions: entries of the logits.
+        activation: between the layers of "mlp"; "cards" has "relu".
     """
 
     kind: str
@@ -43,15 +45,18 @@ class Shape:
     embedding: int
     inputs: int
     num_actions: int
+    activation: str = "relu"
 
 
 class MlpNetwork(nn.Sequential):
-    """Fully connected layers with ReLU between them, from the observation to ``outputs`` numbers."""
+    """Fully connected layers, from the observation to ``outputs`` numbers; between them one of ``ACTIVATIONS``."""
 
-    def __init__(self, inputs: int, net_arch: Sequence[int], outputs: int, gain: float = SCORE_GAIN) -> None:
+    def __init__(
+        self, inputs: int, net_arch: Sequence[int], outputs: int, gain: float = SCORE_GAIN, activation: str = "relu"
+    ) -> None:
         layers: list[nn.Module] = []
         for a, b in pairwise([inputs, *net_arch]):
-            layers += [_linear(a, b, math.sqrt(2)), nn.ReLU()]
+            layers += [_linear(a, b, math.sqrt(2)), ACTIVATIONS[activation]()]
         super().__init__(*layers, _linear([inputs, *net_arch][-1], outputs, gain))
 
 
@@ -215,9 +220,8 @@ def build_network(
         ValueError: "cards" without features.
     """
     if shape.kind == "mlp":
-        return MlpNetwork(
-            shape.inputs, shape.net_arch, 1 if critic else shape.num_actions, 1.0 if critic else SCORE_GAIN
-        )
+        outputs, gain = (1, 1.0) if critic else (shape.num_actions, SCORE_GAIN)
+        return MlpNetwork(shape.inputs, shape.net_arch, outputs, gain, shape.activation)
     if layout is None:
         raise ValueError('this game has no features: use network = "mlp"')
     hidden = layout.sizes[0] if critic and oracle else 0

@@ -15,16 +15,18 @@ from typing import Any
 
 import torch
 from auction_env.agents.base import AgentError
-from auction_env.agents.learning.networks import NETWORKS, Shape, build_network, tensor_shapes
+from auction_env.agents.learning.networks import ACTIVATIONS, NETWORKS, Shape, build_network, tensor_shapes
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
 from torch import nn
 
+from auction_env.core.limits import naming
 from auction_env.core.version import __version__
 from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import decision_size
 from auction_env.evaluation.match import plain_settings
+from auction_env.games import get_game
 from auction_env.games.features import FeatureLayout
-from auction_env.games.game import Game, ObservationField
+from auction_env.games.game import Game, ObservationField, make_settings
 
 FORMAT = "auction_env.policy/2"
 MAX_LAYERS, MAX_LAYER = 8, 1 << 14
@@ -106,11 +108,21 @@ def save_policy(path: Path, policy: Policy, game: Game, settings: Any) -> None:
         "network": policy.shape.kind,
         "net_arch": list(policy.shape.net_arch),
         "embedding": policy.shape.embedding,
+        "activation": policy.shape.activation,
         "inputs": input_digest(game, settings, policy.shape.kind),
         "actions": action_digest(game, settings),
         "temperature": policy.temperature,
     }
     save_tensors(path, policy.actor.state_dict(), header)
+
+
+def trained_at(path: Path) -> tuple[Game, Any]:
+    """The game and the Settings that a policy was trained at. Raises AgentError as ``load_policy``."""
+    header = load_tensors(path, FORMAT)[1]
+    name, settings = header.get("game"), header.get("settings")
+    with naming(AgentError, str(path), "names no game and settings of this version", (ValueError, TypeError)):
+        game = get_game(name if isinstance(name, str) else repr(name))
+        return game, make_settings(game, settings if isinstance(settings, dict) else {})
 
 
 def load_policy(path: Path, game: Game, settings: Any) -> Policy:
@@ -138,17 +150,20 @@ def load_policy(path: Path, game: Game, settings: Any) -> Policy:
 def _shape_of(path: Path, header: dict[str, Any], game: Game, settings: Any) -> Shape:
     """The network's shape, every number in range."""
     kind, sizes, embedding = header.get("network"), header.get("net_arch"), header.get("embedding")
+    activation = header.get("activation", "relu")  # before 0.2.0 there was no other
     if kind not in NETWORKS:
         raise AgentError(f"{path}: network is {kind!r}, but must be one of {', '.join(NETWORKS)}")
     if not isinstance(sizes, list) or len(sizes) > MAX_LAYERS or not all(_is_size(size) for size in sizes):
         raise AgentError(f"{path}: net_arch must list up to {MAX_LAYERS} sizes of layers, each 1 to {MAX_LAYER}")
     if kind == "cards" and (not sizes or not _is_size(embedding)):
         raise AgentError(f"{path}: embedding is {embedding!r}, but must be a size of a layer, and net_arch not empty")
+    if activation not in (tuple(ACTIVATIONS) if kind == "mlp" else ("relu",)):
+        raise AgentError(f"{path}: activation is {activation!r}, but must be one of {', '.join(ACTIVATIONS)}")
     temperature = header.get("temperature")
     if isinstance(temperature, bool) or not isinstance(temperature, (int, float)) or not 0.001 <= temperature <= 1000:
         raise AgentError(f"{path}: temperature is {temperature!r}, but must be a number from 0.001 to 1000")
     try:
-        return network_shape(game, settings, kind, sizes, embedding)
+        return dataclasses.replace(network_shape(game, settings, kind, sizes, embedding), activation=activation)
     except ValueError as error:
         raise AgentError(f"{path}: {error}") from error
 

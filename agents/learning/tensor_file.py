@@ -130,7 +130,8 @@ def _kind_of_zip(path: Path) -> str:
         names = set()
     danger = "it holds pickles, and loading those can run code; a policy is a file *.safetensors"
     if "_stable_baselines3_version" in names or "policy.pth" in names:
-        return f"this is a stable-baselines3 zip: {danger}"
+        convert = "auction-env import FILE.zip FILE.safetensors --trust makes one of it, if you trust it"
+        return f"this is a stable-baselines3 zip: {danger} ({convert})"
     if any(name.endswith("data.pkl") for name in names):
         return f"this is a file of torch.save: {danger}"
     return "this is a zip archive"

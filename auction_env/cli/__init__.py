@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli import check_bot, listing, pictures, play, replay, serve, watch
+from auction_env.cli import check_bot, exchange, listing, pictures, play, replay, serve, watch
 from auction_env.cli.arguments import INTERRUPTED, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.processes import stopped_by_signals
@@ -69,6 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_watch(commands.add_parser("watch", help="agents alone at a table"))
     serve.add_options(commands.add_parser("serve", help="the table in a browser: play, watch, learn"))
     check_bot.add_options(commands.add_parser("check-bot", help="check a bot: a program in any language"))
+    exchange.add_export(commands.add_parser("export", help="a policy as ONNX, or as a zip for sb3-contrib"))
+    exchange.add_import(commands.add_parser("import", help="a zip of stable-baselines3 as a policy file"))
     commands.add_parser("train", help="learn to play by self-play: train --help")
     commands.add_parser("evaluate", help="measure agents: evaluate --help")
     commands.add_parser("solve", help="solve a small setting exactly: solve --help")

@@ -10,6 +10,7 @@ EXTRAS = {
     "evaluate": ("matplotlib", "openskill", "tqdm"),
     "openspiel": ("pyspiel",),
     "solve": ("scipy", "tqdm"),
+    "onnx": ("onnx",),
     "video": ("imageio_ffmpeg",),
     "web": ("starlette", "uvicorn", "websockets"),
 }

@@ -100,6 +100,18 @@ class FeatureRows(Compiled):
 
         run_parts(part, threads)
 
+    def of(self, state: np.ndarray) -> np.ndarray:
+        """A fresh row, float32[size], of one table with a seat to act: its state, shape (1,)."""
+        out = np.empty((1, self.size), np.float32)
+        self.write(state, np.zeros(1, np.int64), out)
+        return out[0]
+
+    def nobody(self) -> np.ndarray:
+        """A fresh row, float32[size], of no seat: zeros, and -1 for the action of each option."""
+        out = np.zeros(self.size, np.float32)
+        out[self.starts[2] :] = -1
+        return out
+
     def write_oracle(self, states: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
         """Write what the *other* seats see of themselves: for a critic, in training only.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from auction_env.core.limits import shorten
 from auction_env.core.names import hint, nearest
+from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import Compiled, kernels, observation_size, seed_words
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
@@ -303,6 +304,20 @@ class Table(Compiled):
             views[field.name] = flat[at : at + field.size].reshape(field.shape)
             at += field.size
         return views
+
+    def observe_features(self, seat: int) -> np.ndarray:
+        """What the cards of the seat to act are and may become: a row of ``engine.features``, float32[size].
+
+        It is what networks of the kind "cards" read, and depends on nothing but what the seat has seen. For a seat that
+        is not to act it is the row of nobody: zeros, and -1 for the action of each option. A fresh array.
+
+        Raises:
+            ValueError: there is no such seat, or the game defines no features.
+            SetupError: nothing has been dealt yet.
+        """
+        seat, rows = self._check_seat(seat), FeatureRows(self.game, self.settings)
+        self._check_dealt()
+        return rows.of(self.states) if seat == self._acting[0] else rows.nobody()
 
     def observe_all(self) -> np.ndarray:
         """All that any seat has seen and done, for those who may look at everything: float32[seats, observation_size].

@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import seed_words
 from auction_env.engine.record import make_record
 from auction_env.engine.table import Table, no_info
@@ -207,6 +208,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     def observe_named(self) -> dict[str, np.ndarray]:
         """The learner's observation as named arrays (of the table as it is: see ``Table.observe_named``)."""
         return self.table.observe_named(self.seat)
+
+    def observe_features(self) -> np.ndarray:
+        """What the learner's cards may become, for networks that read that: ``Table.observe_features``."""
+        rows = FeatureRows(self.table.game, self.table.settings)
+        return rows.nobody() if self._over else self.table.observe_features(self.seat)
 
     def record(self) -> dict[str, Any]:
         """The match so far as plain data: what everybody held and did (see ``auction_env.engine.record``)."""

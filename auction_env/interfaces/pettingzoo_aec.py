@@ -99,6 +99,10 @@ class AuctionEnv(AECEnv):
         """An agent's observation as named arrays."""
         return self.table.observe_named(self._seats[agent])
 
+    def observe_features(self, agent: str) -> np.ndarray:
+        """What the cards of the agent to act may become, for networks that read that: ``Table.observe_features``."""
+        return self.table.observe_features(self._seats[agent])
+
     def state(self) -> np.ndarray:
         """All that any seat has seen and done: float32[seats * observation size], seat 0 first; see ``observe_all``."""
         return self.table.observe_all().ravel()
