@@ -108,7 +108,7 @@ def command_line() -> str:
     columns = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "100"
     parts = []
-    for arguments in ([], ["play", "--help"], ["replay", "--help"]):
+    for arguments in ([], ["play", "--help"], ["replay", "--help"], ["export", "--help"], ["import", "--help"]):
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
             cli.main(arguments)

@@ -92,6 +92,19 @@ def test_cleanrl_ppo(game):
     assert re.search(r"update 2: [+-]\d+\.\d\d chips an episode over the last \d+", said)
 
 
+def test_onnx_deal(tmp_path):
+    """A deal of a model, to the results of all seats, which sum to nothing."""
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    from auction_env import cli
+
+    assert cli.main(["export", "champion", str(tmp_path / "x.onnx"), "--set", "num_players=3"]) == 0
+    said = run("onnx_deal.py", str(tmp_path / "x.onnx"), "--seed", "7")
+    won = re.findall(r"^player_\d: ([+-]\d+) chips$", said, re.MULTILINE)
+    assert len(won) == 3
+    assert sum(map(int, won)) == 0, said
+
+
 @pytest.mark.slow
 def test_openspiel_algorithms():
     """Each solver ends below uniform play."""
