@@ -74,6 +74,17 @@ def files(spec: str) -> list[Path]:
     return plugins.files(spec) if plugins.is_plugin(spec) else []
 
 
+def bound_to(spec: str) -> dict[str, Any] | None:
+    """The only game and settings that an agent of this package plays, ``{"game": ..., "settings": ...}``, or None.
+
+    Raises:
+        AgentError: its file cannot be read.
+    """
+    name, _, argument = spec.partition(":")
+    named = getattr(importlib.import_module(f"{__name__}.{name}"), "bound_to", None) if name in _built_in() else None
+    return dict(named(argument)) if named is not None else None
+
+
 def parts(spec: str) -> list[str]:
     """The agents that an agent of this package is made of, as its module's ``parts(argument)`` says."""
     name, _, argument = spec.partition(":")
@@ -114,6 +125,7 @@ __all__ = [
     "AgentError",
     "StateAgent",
     "available",
+    "bound_to",
     "check_trust",
     "files",
     "make",

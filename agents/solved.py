@@ -12,7 +12,7 @@ from auction_env.agents.base import AgentError, StateAgent
 from auction_env.games.game import Game
 from auction_env.solve.expansion import expansion, slots_of
 from auction_env.solve.files import FileError
-from auction_env.solve.policy_file import StoredPolicy, load_policy
+from auction_env.solve.policy_file import StoredPolicy, load_policy, plain_settings
 
 POLICY_FILE = "policy.npz"
 
@@ -99,6 +99,15 @@ def _firsts(places: np.ndarray) -> np.ndarray:
 def files(argument: str) -> list[Path]:
     """The policy file; see ``agents.files``."""
     return [_file(argument)] if argument else []
+
+
+def bound_to(argument: str) -> dict[str, Any]:
+    """The game and settings of the policy file; see ``agents.bound_to``."""
+    try:
+        policy = load_policy(_file(argument))
+    except FileError as error:
+        raise AgentError(str(error)) from error
+    return {"game": policy.game.NAME, "settings": plain_settings(policy.settings)}
 
 
 def _file(argument: str) -> Path:

@@ -15,6 +15,7 @@ import numpy as np
 from auction_env import agents as registry
 from auction_env.agents.base import StateAgent
 from auction_env.agents.montecarlo import MonteCarloAgent
+from auction_env.agents.solved import SolvedAgent
 from auction_env.engine.agent import Player, ask, resample_from_infostate
 from auction_env.engine.table import Table
 from auction_env.games.game import Game
@@ -60,42 +61,32 @@ class Players:
     def advise(self, name: str, table: Table, sample: bool = False) -> dict[str, Any]:
         """What an agent would do for the seat to act: plain data.
 
-        ``action`` and ``name``, its choice; ``options``: of each legal action its ``name`` and, as far as the agent
-        gives them, its probability ``p``, or ``value``, the chips that it wins beyond the agent's choice, and
-        ``error``, the standard error of that. ``sample``: the choice is drawn as the agent plays, not the likeliest.
+        ``action`` and ``name``, its choice; ``options``: see ``options``. ``sample``: the choice is drawn as the agent
+        plays, not the likeliest.
         """
         player, lock = self.get(name, table.game, table.settings)
-        legal = table.legal()
-        options: list[dict[str, Any]] = [{"action": each, "name": table.action_names[each]} for each in legal]
         with lock:
             action = int(ask(player, *_asked(table), _words())[0])
-            if isinstance(player, MonteCarloAgent):
-                means, errors = player.gains(_imagined(table), np.array([action]), table.mask(_to_act(table))[None])
-                for option in options:
-                    option["value"] = _rounded(means[0, option["action"]])
-                    option["error"] = _rounded(errors[0, option["action"]])
-            else:
-                shares = _shares(player, table)
-                if shares is not None:
-                    action = action if sample else int(shares.argmax())
-                    for option in options:
-                        option["p"] = _rounded(shares[option["action"]])
+            shares = _shares(player, table)
+            if shares is not None and not sample:
+                action = int(shares.argmax())
+            options = _rated(player, table, action, shares)
         return {"agent": name, "action": action, "name": table.action_names[action], "options": options}
 
-    def options(self, name: str, table: Table) -> list[dict[str, Any]] | None:
-        """The legal actions of the seat to act, each with the probability ``p`` with which an agent would choose it.
+    def options(self, name: str, table: Table, action: int) -> list[dict[str, Any]] | None:
+        """The legal actions of the seat to act, as an agent sees them that has chosen ``action``.
 
-        None if there is no such agent here, or it does not say.
+        Each has its ``name`` and, as far as the agent says them, ``p``, the probability with which it would choose it,
+        and ``value``, the chips that it wins beyond the one chosen: exactly, or by playouts, with the standard
+        ``error``. None if there is no such agent here, or it says nothing.
         """
         try:
             player, lock = self.get(name, table.game, table.settings)
         except ValueError:
             return None
         with lock:
-            shares = _shares(player, table)
-        if shares is None:
-            return None
-        return [{"action": one, "name": table.action_names[one], "p": _rounded(shares[one])} for one in table.legal()]
+            options = _rated(player, table, action, _shares(player, table))
+        return options if any(len(one) > 2 for one in options) else None
 
     def review(self, game: Game, settings: Any, moments: Sequence[Moment], seat: int) -> list[dict[str, Any]]:
         """The choices of a seat in a deal that cost most by the search's reckoning, costliest first: plain data.
@@ -175,6 +166,28 @@ def _shares(player: Any, table: Table) -> np.ndarray | None:
     seen = _imagined(table) if isinstance(player, StateAgent) else table.observe(seat)[None]
     shares: np.ndarray = probabilities(seen, table.mask(seat)[None])[0]
     return shares
+
+
+def _rated(player: Any, table: Table, action: int, shares: np.ndarray | None) -> list[dict[str, Any]]:
+    """See ``Players.options``."""
+    legal, mask = table.legal(), table.mask(_to_act(table))[None]
+    options: list[dict[str, Any]] = [{"action": one, "name": table.action_names[one]} for one in legal]
+    values = errors = None
+    if isinstance(player, MonteCarloAgent):
+        means, spread = player.gains(_imagined(table), np.array([action]), mask)
+        values, errors = means[0], spread[0]
+    elif isinstance(player, SolvedAgent):
+        worth = player.action_values(_imagined(table), mask)[0]
+        values = worth - worth[action]
+    for option in options:
+        one = option["action"]
+        if shares is not None:
+            option["p"] = _rounded(shares[one])
+        if values is not None and np.isfinite(values[one]):
+            option["value"] = _rounded(values[one])
+            if errors is not None:
+                option["error"] = _rounded(errors[one])
+    return options
 
 
 def _rounded(value: Any) -> float:

@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from auction_env.core.limits import shorten
 from auction_env.core.processes import thread_limit
 from auction_env.core.terminal import complain
 from auction_env.engine.agent import PlayerError
+from auction_env.engine.record import make_record
 from auction_env.engine.table import Table
 from auction_env.games import available, get_game
 from auction_env.games.game import make_settings
@@ -202,6 +204,15 @@ class OpenRoom:
             self.frames.append(shown)
         del self.frames[MOST_FRAMES:]
 
+    async def recording(self) -> Recording:
+        """The match so far, to look at any moment of it. Raises MessageError: where people played, nobody may."""
+        seats = self.room.seats
+        if any(seat.name != seat.agent for seat in seats):
+            raise MessageError("people play here: only what is open may be seen")
+        record = {**make_record(self.room.table), "agents": [seat.name for seat in seats]}
+        recording: Recording = await self.lobby.work(Recording, self.room.number, record)
+        return recording
+
     def next_watched(self) -> None:
         """Deal on in a room without people, for those who have seen the deal. Raises MessageError."""
         if not self.room.deal_over or self.room.table.match_over:
@@ -233,8 +244,9 @@ class Lobby:
         self._pool = ThreadPoolExecutor(max(1, min(4, thread_limit())), "agents")
         self._warming = ThreadPoolExecutor(1, "warming")  # so that nobody waits for what nobody asked for
         self._opening = Bucket(limits.ROOM_RATE, limits.ROOM_BURST)
-        for name, agent in ((name, agent) for name in available() for agent in config.warm):
-            self._warming.submit(self._warm, name, agent)
+        # Games first, so that a table can be opened while agents are still made ready.
+        self._games = {name: self._warming.submit(_play_once, name) for name in available()}
+        self._warm = [self._warming.submit(self._ask_once, *pair) for pair in product(available(), config.warm)]
         if self.store is not None:
             rooms, lost = self.store.load()
             for line in lost:
@@ -242,7 +254,12 @@ class Lobby:
             for room in rooms[-limits.MAX_ROOMS :]:
                 self.rooms[room.number] = OpenRoom(room, self)
 
-    def _warm(self, game: str, agent: str) -> None:
+    def warm(self) -> tuple[int, int]:
+        """How much of what is compiled when the server first runs is ready, and how much there is in all."""
+        work = [*self._games.values(), *self._warm]
+        return sum(one.done() for one in work), len(work)
+
+    def _ask_once(self, game: str, agent: str) -> None:
         """Let an agent choose once at a table of nobody's. What fails here will be told to whoever asks for it."""
         table = Table(game)
         table.reset(0)
@@ -269,6 +286,7 @@ class Lobby:
                 await self.work(self.players.get, name, game, settings)
         except ValueError as error:
             raise MessageError(shorten(error, 300)) from error
+        await asyncio.wrap_future(self._games[game.NAME])  # or all others would wait while it is compiled
         room = Room(secrets.token_urlsafe(6), game, settings, seats, self.config.seed)
         self.rooms[room.number] = opened = OpenRoom(room, self)
         opened.changed()
@@ -313,6 +331,19 @@ class Lobby:
             pool.shutdown(wait=True, cancel_futures=True)
         if self.store is not None:
             self.store.close()
+
+
+def _play_once(game: str) -> None:
+    """A deal at a table of nobody's: whatever a table needs of the game is compiled by that."""
+    table = Table(game)
+    table.reset(0)
+    while table.to_act is not None:
+        before, action = table.states.copy(), table.legal()[0]
+        for seat in table.choosers():
+            table.asking(seat).clone().act(int(table.asking(seat).legal()[0]))
+        table.act(action)
+        table.game.narrate(before[0], action, table.state)
+        table.game.info(table.states, 0)
 
 
 def _opening(body: Any, agents: tuple[str, ...]) -> tuple[Any, Any, list[str | None]]:

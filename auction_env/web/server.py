@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from auction_env.agents import bound_to
 from auction_env.core.limits import parse_json
 from auction_env.core.version import __version__
 from auction_env.games import available, get_game
@@ -27,6 +28,7 @@ from auction_env.web.advice import table_at
 from auction_env.web.guard import LOCAL_HOSTS, Guard
 from auction_env.web.limits import Bucket, MessageError, parse_message
 from auction_env.web.lobby import Lobby, OpenRoom, ServerConfig
+from auction_env.web.watch import Recording
 
 MOST_STRIKES = 20  # messages that make no sense, after which a client is sent away
 _GONE = (WebSocketDisconnect, RuntimeError, OSError, TimeoutError)  # what a client that has gone brings about
@@ -262,6 +264,7 @@ class Requests:
 
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
+        self.bound = {name: bound for name in config.agents if (bound := bound_to(name)) is not None}
         self.lobby: Lobby  # while the server runs
 
     async def setup(self, request: Request) -> Response:
@@ -272,6 +275,7 @@ class Requests:
                 "version": __version__,
                 "games": [{"name": game.NAME, "title": game.TITLE, "most": game.MAX_PLAYERS} for game in games],
                 "agents": self.config.agents,
+                "bound": self.bound,
                 "most_deals": limits.MAX_DEALS,
                 "most_chips": limits.MAX_CHIPS,
                 "recordings": [one.summary() for one in self.config.recordings],
@@ -288,29 +292,43 @@ class Requests:
             return _answer({"error": str(error)}, 400)
         return _answer({"table": opened.room.number}, 201)
 
+    async def warm(self, request: Request) -> Response:
+        """How far what is compiled when the server first runs has come."""
+        done, of = self.lobby.warm()
+        return _answer({"done": done, "of": of})
+
     async def frames(self, request: Request) -> Response:
-        """A deal of a record."""
-        number, deal = request.path_params["number"], request.path_params["deal"]
-        if number >= len(self.config.recordings) or deal >= len(self.config.recordings[number].deals):
+        """A deal of a record, or of a match of agents."""
+        try:
+            recording, deal = await self._recording(request), request.path_params["deal"]
+            return _answer(await self.lobby.work(recording.frames, deal, self.lobby.players.options))
+        except LookupError:
             return _answer({"error": "there is no such deal"}, 404)
-        return _answer(await self.lobby.work(self.config.recordings[number].frames, deal, self.lobby.players.options))
+        except ValueError as error:
+            return _answer({"error": str(error)}, 400)
 
     async def advice(self, request: Request) -> Response:
-        """What an agent would have done at a step of a record."""
+        """What an agent would have done at a step of a record, or of a match of agents."""
         try:
-            number, deal, step = (request.path_params[name] for name in ("number", "deal", "step"))
-            recording = self.config.recordings[number]
-            after = recording.deals[deal][step].after
+            recording = await self._recording(request)
+            after = recording.deals[request.path_params["deal"]][request.path_params["step"]].after
             if after["to_act"][0] < 0:
                 raise MessageError("nobody is to act here")
             table = table_at(recording.table.game, recording.table.settings, after)
             return _answer(
                 await self.lobby.work(self.lobby.players.advise, request.query_params.get("agent", ""), table)
             )
-        except IndexError:
+        except LookupError:
             return _answer({"error": "there is no such step"}, 404)
         except ValueError as error:
             return _answer({"error": str(error)}, 400)
+
+    async def _recording(self, request: Request) -> Recording:
+        """What a request looks at. Raises LookupError, MessageError."""
+        number = request.path_params.get("number")
+        if number is not None:
+            return self.config.recordings[number]
+        return await self.lobby.rooms[request.path_params["table"]].recording()
 
     async def socket(self, socket: WebSocket) -> None:
         """A client of a table."""
@@ -332,6 +350,7 @@ def create_app(config: ServerConfig) -> Any:
     """The server as an ASGI application.
 
     Raises:
+        AgentError: the file of an agent cannot be read.
         StoreError: when it starts, the file of tables cannot be used.
     """
     requests, pages = Requests(config), Pages()
@@ -353,8 +372,15 @@ def create_app(config: ServerConfig) -> Any:
             Route("/static/{name}", page),
             Route("/api/setup", requests.setup),
             Route("/api/tables", requests.tables, methods=["GET", "POST"]),
-            Route("/api/records/{number:int}/{deal:int}", requests.frames),
-            Route("/api/records/{number:int}/{deal:int}/{step:int}", requests.advice),
+            Route("/api/warm", requests.warm),
+            *(
+                route
+                for what in ("records/{number:int}", "tables/{table}")
+                for route in (
+                    Route(f"/api/{what}/{{deal:int}}", requests.frames),
+                    Route(f"/api/{what}/{{deal:int}}/{{step:int}}", requests.advice),
+                )
+            ),
             WebSocketRoute("/socket/{table}", requests.socket),
         ],
         lifespan=lifespan,

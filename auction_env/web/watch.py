@@ -14,7 +14,7 @@ from auction_env.engine.table import Table
 from auction_env.web.advice import table_at
 from auction_env.web.room import frame
 
-Think = Callable[[str, Table], list[dict[str, Any]] | None]
+Think = Callable[[str, Table, int], list[dict[str, Any]] | None]
 
 
 class Step:
@@ -67,7 +67,7 @@ class Recording:
     def frames(self, deal: int, think: Think | None = None) -> list[dict[str, Any]]:
         """A deal, from 0, as ``room.frame`` gives it, with the ``choice`` that led to each frame.
 
-        ``think`` says with what probabilities an agent would have chosen what, if it knows: they come with its choices.
+        ``think`` says what an agent, by its name, makes of its options where it chose one: see ``Players.options``.
         """
         game, found = self.table.game, []
         for step in self.deals[deal]:
@@ -77,7 +77,10 @@ class Recording:
             if step.action is not None:
                 seat = int(before.to_act)
                 shown["choice"] = {"seat": seat, "action": step.action, "name": self.table.action_names[step.action]}
-                options = think(self.names[seat], table_at(game, self.table.settings, step.before)) if think else None
+                options = None
+                if think is not None:
+                    asked = table_at(game, self.table.settings, step.before)
+                    options = think(self.names[seat], asked, step.action)
                 if options:
                     shown["choice"]["options"] = options
             found.append(shown)

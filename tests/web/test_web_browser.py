@@ -144,6 +144,35 @@ def test_agents_are_watched_live_and_dealt_on(browser, address):
         expect(page.locator("#where")).to_contain_text("deal 2")
 
 
+def test_a_moment_of_a_live_match_has_an_address(browser, address):
+    with page_of(browser) as page, page_of(browser) as friend:
+        page.goto(address)
+        page.get_by_label("Who sits at seat 1").select_option("montecarlo")
+        page.get_by_role("button", name="Watch them play").click()
+        page.wait_for_function("() => Number(document.querySelector('.transport input')?.max) > 12")
+        page.keyboard.press("Home")
+        for _ in range(5):
+            page.keyboard.press("ArrowRight")
+        assert page.url.endswith("/deal/1/step/5")
+        seen, link = page.locator(".felt").inner_text(), page.url
+        friend.goto(link)
+        expect(friend.locator(".count")).to_contain_text("5 / ")
+        assert friend.locator(".felt").inner_text() == seen
+        friend.get_by_label("Ask an agent what it would do").select_option("rules")
+        expect(friend.locator(".side .hint").last).to_contain_text("Now rules would")
+        while page.get_by_role("button", name="Next deal").is_hidden():
+            page.get_by_role("button", name="Last step").click()
+        page.keyboard.press("n")
+        expect(page.locator("#where")).to_contain_text("deal 2")
+        friend.goto(address)
+        friend.goto(link)  # the deal is over by now: it is played again
+        expect(friend.locator(".count")).to_contain_text("5 / ")
+        expect(friend.get_by_label("Deal", exact=True)).to_have_value("1")
+        assert friend.locator(".felt").inner_text() == seen
+        fits(friend)
+        reads_well(friend)
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_a_moment_of_a_record_has_an_address(browser, address, size):
     with page_of(browser, *SIZES[size]) as page:

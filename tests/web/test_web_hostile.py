@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import anyio
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
@@ -171,3 +172,40 @@ def test_a_bucket_allows_a_burst_and_then_its_rate():
     assert [bucket.take() for _ in range(5)] == [True, True, True, False, False]
     now[0] = 1.0
     assert [bucket.take() for _ in range(3)] == [True, True, False]
+
+
+def test_two_thousand_messages_of_all_kinds_are_each_answered_or_done(server, monkeypatch):
+    """Counted: every message is refused with a line, or does what it says; then the table is played on."""
+    monkeypatch.setattr("auction_env.web.server.MOST_STRIKES", 1e9)
+    monkeypatch.setattr(limits, "MESSAGE_BURST", 1e9)
+    rng = np.random.default_rng(11)
+    values = [-1, 0, 1, 2, 56, 2**63, -0.5, 1e300, None, True, "", "x" * 300, "\u202e\x00", "rules", [], {}, [[0]]]
+    table = open_table(server, "auction_poker", [None, None, "random"])
+    counts = {"refused": 0, "done": 0}
+    with at_table(server, table) as person, at_table(server, table) as other:
+        person.sit(0, "Ana")
+        other.sit(1, "Ben")
+        for number in range(2000):
+            kind = str(rng.choice([*MESSAGES, "nonsense"]))
+            message = {"type": kind, **{name: values[rng.integers(len(values))] for name in MESSAGES.get(kind, ())}}
+            if rng.random() < 0.2:
+                message[str(rng.choice(["seat", "x", "type"]))] = values[rng.integers(len(values))]
+            if kind in ("leave", "sit", "resume") and set(message) == {"type", *MESSAGES[kind]} and kind == "leave":
+                message["seat"] = 0  # or there would be nobody to go on with
+            text = json.dumps(message)
+            if rng.random() < 0.1:
+                cut = int(rng.integers(len(text)))
+                text = text[:cut] + chr(int(rng.integers(1, 0x2FFF))) + text[cut + 1 :]
+            person.socket.send_text(text)
+            person.send("ping")
+            errors = pongs = 0
+            while not pongs or (kind == "ping" and pongs + errors < 2):
+                received = person.receive()
+                errors += received["type"] == "error"
+                pongs += received["type"] == "pong"
+            counts["refused" if errors else "done"] += 1
+            if number % 100 == 0:
+                other.catch_up()
+        assert counts["refused"] > 1000 and sum(counts.values()) == 2000
+        person.catch_up()
+        assert person.state["seats"][0]["name"] == "Ana" and person.state["seats"][1]["name"] == "Ben"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
 
+from strategies import differing_world
 from web_play import at_table, open_table, opened, serving
 
 from auction_env.games import get_game
@@ -128,3 +130,47 @@ def test_every_game_says_who_chooses_now(game):
     assert table.choosers() == {}
     with pytest.raises(ValueError, match="does not choose"):
         table.asking(0)
+
+
+@pytest.mark.parametrize("game_name", ["auction_poker", "auction_flop"])
+def test_random_worlds_that_a_seat_cannot_tell_apart_send_it_the_same_bytes(server, game_name):
+    """At every moment of random deals all that a seat cannot know is drawn anew: not one byte more comes to it.
+
+    Other seats' choices that lie face down are changed too; a second socket of the seat, connected now, gets the same.
+    """
+    compared, phases = 0, set()
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(2, 5))
+        seat = int(rng.integers(count))
+        table = open_table(server, game_name, [None] * count)
+        room = opened(server, table)
+        tokens = [room.room.sit(other, f"person {other}") for other in range(count)]
+        server.portal.call(room.changed)
+        with at_table(server, table) as person:
+            person.send("resume", token=tokens[seat])
+            while room.room.table.to_act is not None:
+                person.catch_up()
+                sent = len(person.texts)
+                kept, committed = room.room.table, dict(room.room.committed)
+                world = differing_world(kept, seat, rng)
+                room.room.table = world
+                room.room.committed = {
+                    other: action if other == seat else int(rng.choice(np.flatnonzero(kept.choosers()[other])))
+                    for other, action in committed.items()
+                }
+                server.portal.call(room.changed)
+                person.catch_up()
+                with at_table(server, table) as again:
+                    again.send("resume", token=tokens[seat])
+                    again.catch_up()
+                    assert again.texts[-1] == person.texts[-1]
+                assert len(person.texts) == sent
+                compared += 1
+                phases.add(kept.phase)
+                room.room.table, room.room.committed = kept, committed
+                chooser = int(rng.choice(list(room.room.choosers())))
+                action = int(rng.choice(np.flatnonzero(room.room.choosers()[chooser])))
+                server.portal.call(room.room.choose, chooser, action)
+                server.portal.call(room.changed)
+    assert compared > 40 and len(phases) >= 4, (compared, phases)

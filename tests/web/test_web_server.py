@@ -302,3 +302,56 @@ def test_the_page_shows_a_deal_without_a_server(tmp_path):
     deal = json.loads((tmp_path / "deal.json").read_text(encoding="utf-8"))
     assert deal["frames"][-1]["view"]["phase"] == "deal over"
     assert any("options" in frame.get("choice", {}) for frame in deal["frames"])
+
+
+def test_a_match_of_agents_is_looked_at_deal_by_deal_and_one_of_people_is_not(server):
+    table = open_table(server, "auction_poker", ["random", "montecarlo"], num_deals=2, starting_chips=60)
+    with at_table(server, table) as watcher:
+        watcher.until(lambda message: message["type"] == "state" and message["payoffs"])
+        watcher.send("next")
+        watcher.until(lambda message: message["type"] == "state" and message["deal"] == 2)
+    room = opened(server, table).room
+    frames = server.get(f"/api/tables/{table}/0").json()
+    assert frames[-1]["view"]["phase"] == "deal over"
+    assert len(frames) == len(room.table.deals[0].actions) + 1
+    rated = [one for frame in frames[1:] if frame["choice"]["seat"] == 1 for one in frame["choice"]["options"]]
+    assert rated and all("value" in one and one["error"] >= 0 for one in rated)
+    assert server.get(f"/api/tables/{table}/0/3?agent=rules").json()["agent"] == "rules"
+    for path in (f"{table}/9", "none/0", f"{table}/0/999?agent=rules"):
+        assert server.get(f"/api/tables/{path}").status_code == 404
+    mixed = open_table(server, "auction_poker", [None, "random"])
+    assert server.get(f"/api/tables/{mixed}/0").status_code == 400
+    with at_table(server, mixed) as ana:
+        ana.sit(0, "Ana")
+        ana.turn()
+        ana.send("choose", action=ana.state["legal"][0]["action"])
+        ana.catch_up()
+        ana.send("leave")
+        ana.until(lambda message: message["type"] == "state" and message["you"] is None)
+    assert server.get(f"/api/tables/{mixed}/0").status_code == 400, "what a person held stays hidden when it has gone"
+
+
+def test_a_solved_policy_sits_at_its_own_settings_and_says_exact_values(tmp_path):
+    from auction_env import cli
+
+    config = Path(__file__).parents[2] / "configs/solve/poker_4_cards.toml"
+    assert cli.main(["solve", str(config), f"run={tmp_path}", "iterations=50"]) == 0
+    name = f"solved:{tmp_path}"
+    with serving(agents=("random", name)) as client:
+        bound = client.get("/api/setup").json()["bound"]
+        assert list(bound) == [name] and bound[name]["game"] == "auction_poker"
+        settings = bound[name]["settings"]
+        table = open_table(client, "auction_poker", [None] * settings["num_players"], **settings)
+        with at_table(client, table) as ana:
+            ana.sit(0, "Ana")
+            ana.send("fill", seat=1, agent=name)
+            ana.turn()
+            ana.send("hint", agent=name)
+            options = ana.until(lambda message: message["type"] == "hint")["options"]
+            assert all({"p", "value"} <= set(one) and "error" not in one for one in options)
+            assert abs(sum(one["p"] for one in options) - 1) < 0.01
+
+
+def test_how_far_compiling_has_come_is_told(server):
+    warm = server.get("/api/warm").json()
+    assert 0 <= warm["done"] <= warm["of"] and warm["of"] >= 2

@@ -11,7 +11,7 @@ let leave = null, setup = null, shown = "";
 
 export async function route() {
   const address = location.hash.replace(/^#\/?/, "").split("/");
-  const key = address[0] === "record" ? address.slice(0, 2).join("/") : address.join("/");
+  const key = address.slice(0, 2).join("/");
   if (key === shown && leave?.moved) { leave.moved(address); return; }
   leave?.();
   leave = null;
@@ -19,7 +19,7 @@ export async function route() {
   document.getElementById("where").textContent = "";
   try {
     setup ??= await request("/api/setup");
-    if (address[0] === "table" && address[1]) leave = playRoom(main, address[1], setup);
+    if (address[0] === "table" && address[1]) leave = playRoom(main, address[1], setup, address);
     else if (address[0] === "record" && setup.recordings[Number(address[1])]) leave = record(main, setup, address);
     else leave = lobby(main, setup);
   } catch (error) {

@@ -79,3 +79,11 @@ export const memory = {
   set(key, value) { try { localStorage.setItem(key, value); } catch { /* a private window */ } },
   drop(key) { try { localStorage.removeItem(key); } catch { /* a private window */ } },
 };
+
+// What is still compiled on a machine on which the server runs for the first time; whether there is any.
+export async function warmth(host) {
+  const { done, of } = await request("/api/warm").catch(() => ({ done: 1, of: 1 }));
+  if (done < of) host.replaceChildren(h("progress", { value: String(done), max: String(of), "aria-label": "Compiling" }), " ",
+    h("small", {}, `First run on this machine: games and agents are compiled, ${done} of ${of} ready. It takes a minute, once.`));
+  return done < of;
+}

@@ -1,14 +1,16 @@
 // A table over a socket: your seat, your choices, and everybody else's as far as you may see them.
 
-import { cardName, h, line, memory, plain, say, toast } from "./dom.js";
+import { cardName, h, line, memory, plain, say, toast, warmth } from "./dom.js";
 import { setRulesGame } from "./rules.js";
-import { card, drawTable, logNode, optionBars, replaceTable } from "./table.js";
-import { Player } from "./watch.js";
+import { card, drawTable, logNode, noteNode, optionBars, replaceTable } from "./table.js";
+import { liveMatch } from "./watch.js";
 
 const RETRY = [500, 1000, 2000, 4000, 8000];
 const HIDDEN = /^(bid \d|declare)/; // choices that lie face down until all are in
 
-export function playRoom(main, table, setup) {
+const SLOW = 1500; // milliseconds after which somebody who waits is told why
+
+export function playRoom(main, table, setup, address = []) {
   let socket, state = null, tries = 0, closed = false, chosen = new Set(), moment = "", hint = null, review = null, watcher = null, busy = "";
   const felt = h("div", { class: "felt-host" }), value = h("div", { class: "value" });
   const bar = h("div", { class: "actions", tabindex: "-1", role: "group", "aria-label": "Your choices" });
@@ -16,6 +18,15 @@ export function playRoom(main, table, setup) {
   const result = h("div", { class: "result-host" });
   const page = h("div", { class: "play" }, h("div", { class: "board" }, felt, h("div", { class: "dock" }, value, bar), result), side);
   main.replaceChildren(h("p", { class: "wait" }, "Walking to the table …"));
+
+  // --- what is compiled when the server first runs ---
+
+  const warming = h("span", { class: "warming", hidden: true });
+  const patience = setInterval(async () => {
+    if (!state || state.choosing || state.payoffs || Date.now() - since < SLOW) { warming.hidden = true; return; }
+    warming.hidden = !(await warmth(warming));
+  }, SLOW);
+  let since = Date.now();
 
   // --- the socket ---
 
@@ -59,17 +70,20 @@ export function playRoom(main, table, setup) {
   }
 
   function frames(message) {
-    watcher ??= new Player(main, { setup, names: names(), game: state.game, settings: state.settings, live: true, onNext: () => send("next") });
-    watcher.add(message.deal, message.from, message.frames);
+    watch();
+    watcher.frames(message);
   }
+
+  function watch() { watcher ??= liveMatch(main, setup, table, state, names(), () => send("next"), address); }
 
   function take(next) {
     const before = state;
     state = next;
+    since = Date.now();
     setRulesGame(state.game);
     document.getElementById("where").textContent = `${state.view.title} · deal ${state.deal} of ${state.deals}`;
     if (state.people.length === 0) {
-      watcher ??= new Player(main, { setup, names: names(), game: state.game, settings: state.settings, live: true, onNext: () => send("next") });
+      watch();
       watcher.state(state);
       return;
     }
@@ -162,10 +176,16 @@ export function playRoom(main, table, setup) {
     if (turn && matchMedia("(max-width: 700px)").matches) bar.scrollIntoView({ block: "end" });
   }
 
+  // Whoever has chosen face down waits: the others' plates still say whose choice is awaited.
+  function shownView() {
+    if (!state.own_action) return state.view;
+    return { ...state.view, seats: state.view.seats.map((seat) => (seat.seat === state.you ? { ...seat, to_act: false } : seat)) };
+  }
+
   function scene() {
     const option = (name) => state.legal.find((one) => one.name === name);
     return {
-      view: state.view, names: names(), you: state.you, committed: state.own_action && label(state.own_action),
+      view: shownView(), names: names(), you: state.you, committed: state.own_action && label(state.own_action),
       marks: (seat) => {
         const one = state.seats[seat];
         if (one.open) return h("small", {}, "open");
@@ -202,7 +222,7 @@ export function playRoom(main, table, setup) {
     if (!state.started) return [h("p", { class: "waiting" }, "Play begins when every seat is taken.")];
     if (state.payoffs) return overActions();
     if (state.you === null) return [h("p", { class: "waiting" }, "You are looking on.")];
-    if (!state.choosing) return [h("p", { class: "waiting" }, state.own_action ? `${label(state.own_action)} lies face down. Waiting for the others …` : "Waiting for the others …")];
+    if (!state.choosing) return [h("p", { class: "waiting" }, state.own_action ? `${label(state.own_action)} lies face down. Waiting for the others …` : waitingFor()), warming];
     const ask = h("button", { type: "button", class: "quiet", disabled: busy === "hint", onclick: askHint, "data-focus": "hint" }, busy === "hint" ? "Thinking …" : "Hint", h("kbd", { "aria-hidden": "true" }, "H"));
     if (word() === "pick") return [h("p", { class: "prompt" }, "Pick a card from the row."), ask];
     if (byPlaces()) return [...placeActions(), ask];
@@ -213,6 +233,11 @@ export function playRoom(main, table, setup) {
         h("kbd", { "aria-hidden": "true" }, String(index + 1)));
       return listen(node, `act-${option.name}`, option);
     }), ask];
+  }
+
+  function waitingFor() {
+    const awaited = state.view.seats.filter((seat) => seat.to_act && seat.seat !== state.you).map((seat) => names()[seat.seat]);
+    return `Waiting for ${awaited.length === 1 ? awaited[0] : "the others"} …`;
   }
 
   function placeActions() {
@@ -244,13 +269,17 @@ export function playRoom(main, table, setup) {
     const order = state.payoffs.map((_, seat) => seat).sort((a, b) => state.payoffs[b] - state.payoffs[a]), all = names();
     const mine = state.you === null ? null : state.payoffs[state.you];
     const title = mine === null ? "The deal is over" : mine > 0 ? `You win ${mine}` : mine < 0 ? `You lose ${-mine}` : "You come out even";
+    const row = (seat) => {
+      const view = state.view.seats[seat], notes = view.notes.filter((note) => !/^[+-]\d+$/.test(note)); // the chips have a column
+      return h("tr", { class: seat === state.you ? "you" : "" }, h("th", { scope: "row" }, all[seat]),
+        h("td", { class: "made" }, h("span", { class: "notes" }, notes.map((note) => noteNode(note, all))), view.hand ? h("span", { class: "small" }, view.hand) : null),
+        h("td", { class: state.payoffs[seat] > 0 ? "won" : "" }, signed(state.payoffs[seat])), h("td", {}, signed(state.totals[seat])));
+    };
     return [h("section", { class: "result", "aria-label": "How the pot was divided" },
-      h("h2", { class: mine > 0 ? "won" : "" }, title, state.match_over ? h("small", {}, " The match is over.") : null),
-      h("div", { class: "columns" },
-        h("div", {}, h("h3", {}, "How the pot was divided"), logNode(state.latest, all)),
-        h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "this deal"), h("th", { scope: "col" }, "match"))),
-          h("tbody", {}, order.map((seat) => h("tr", { class: seat === state.you ? "you" : "" }, h("th", { scope: "row" }, all[seat]),
-            h("td", { class: state.payoffs[seat] > 0 ? "won" : "" }, signed(state.payoffs[seat])), h("td", {}, signed(state.totals[seat]))))))),
+      h("h2", { class: mine > 0 ? "won" : mine < 0 ? "lost" : "" }, title, state.match_over ? h("small", {}, " The match is over.") : null),
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "seat"), h("th", { scope: "col" }, "said and made"), h("th", { scope: "col" }, "this deal"), h("th", { scope: "col" }, "match"))),
+        h("tbody", {}, order.map(row))),
+      h("h3", {}, "How the pot was divided"), logNode(state.latest, all),
       review ? reviewNode() : null)];
   }
 
@@ -331,10 +360,13 @@ export function playRoom(main, table, setup) {
 
   addEventListener("keydown", keys);
   connect();
-  return () => {
+  const leave = () => {
     closed = true;
+    clearInterval(patience);
     removeEventListener("keydown", keys);
     watcher?.close();
     socket.close();
   };
+  leave.moved = (parts) => watcher?.moved(parts);
+  return leave;
 }

@@ -42,6 +42,8 @@ function noteClass(note) {
   return note === "folded" || note === "sits out" ? "note out" : "note";
 }
 
+export const noteNode = (note, names) => h("span", { class: noteClass(note) }, ...line(note, names));
+
 function describe(seat, name, scene) {
   const parts = [`${name}${seat.seat === scene.you ? ", you" : ""}, ${seat.stack} chips`];
   if (seat.dealer) parts.push("dealer");
@@ -72,7 +74,7 @@ function seatNode(seat, scene, place) {
         h("span", { class: "name" }, name), scene.marks?.(seat.seat) ?? null),
       chips(seat.stack),
       seat.hand ? h("p", { class: "shows" }, seat.hand) : null),
-    notes.length ? h("p", { class: "notes" }, notes.map((note) => h("span", { class: noteClass(note) }, ...line(note, scene.names)))) : null,
+    notes.length ? h("p", { class: "notes" }, notes.map((note) => noteNode(note, scene.names))) : null,
   );
   node.dataset.seat = seat.seat;
   return node;
@@ -130,19 +132,21 @@ export function logNode(lines, names) {
   return h("ol", { class: "log" }, lines.map((text) => h("li", {}, ...line(text, names))));
 }
 
-// What an agent thinks of its options: bars of probabilities, or chips with their error.
+// What an agent thinks of its options: bars of probabilities or of chips; chips exactly, or with their error.
 export function optionBars(advice, nameOf) {
   const rated = advice.options.filter((one) => one.p !== undefined || one.value !== undefined);
   if (!rated.length) return null;
-  const byShare = rated[0].p !== undefined;
-  const shown = [...rated].sort((a, b) => (byShare ? b.p - a.p : b.value - a.value)).slice(0, 6);
-  const most = Math.max(...shown.map((one) => Math.abs(byShare ? one.p : one.value)), 0.001);
-  return h("ul", { class: "bars" }, shown.map((one) => {
-    const size = Math.abs(byShare ? one.p : one.value) / most;
+  const byShare = rated[0].p !== undefined, valued = rated.some((one) => one.value !== undefined);
+  const size = (one) => (byShare ? one.p : Math.abs(one.value ?? 0));
+  const order = (one) => (byShare ? one.p : one.value ?? -Infinity);
+  const shown = [...rated].sort((a, b) => order(b) - order(a) || (b.value ?? 0) - (a.value ?? 0)).slice(0, 6);
+  const most = Math.max(...shown.map(size), 0.001);
+  const chips = (one) => (one.value === undefined ? "–" : `${one.value > 0 ? "+" : ""}${one.value.toFixed(2)}${one.error === undefined ? "" : ` ± ${(1.96 * one.error).toFixed(2)}`}`);
+  return [h("ul", { class: "bars" }, shown.map((one) => {
     const bar = h("span", { class: `bar-fill${!byShare && one.value < 0 ? " minus" : ""}` });
-    bar.style.setProperty("--size", String(size));
-    const figure = byShare ? `${(100 * one.p).toFixed(one.p > 0.1 || one.p === 0 ? 0 : 1)} %` :
-      `${one.value > 0 ? "+" : ""}${one.value.toFixed(2)} ± ${(1.96 * one.error).toFixed(2)}`;
-    return h("li", { class: one.action === advice.action ? "taken" : "" }, h("span", {}, ...nameOf(one.name)), bar, h("span", { class: "figure" }, figure));
-  }));
+    bar.style.setProperty("--size", String(size(one) / most));
+    const share = byShare ? `${(100 * one.p).toFixed(one.p > 0.1 || one.p === 0 ? 0 : 1)} %` : null;
+    return h("li", { class: one.action === advice.action ? "taken" : "" }, h("span", {}, ...nameOf(one.name)), bar,
+      h("span", { class: "figure" }, [share, valued ? chips(one) : null].filter(Boolean).join("  ")));
+  })), valued ? h("p", { class: "small" }, rated.some((one) => one.error !== undefined) ? "Chips beyond the choice, by playouts; ± is a 95 % interval." : "Chips beyond the choice, exactly.") : null];
 }

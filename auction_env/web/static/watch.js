@@ -1,6 +1,6 @@
 // Looking at a deal frame by frame: a live match of agents, or a record.
 
-import { calm, h, line, plain, request, say } from "./dom.js";
+import { calm, h, line, plain, request, say, toast } from "./dom.js";
 import { setRulesGame } from "./rules.js";
 import { drawTable, logNode, optionBars, replaceTable } from "./table.js";
 
@@ -41,10 +41,11 @@ export class Player {
     this.nextButton = h("button", { type: "button", class: "act main-action", hidden: true, onclick: () => this.onNext?.() }, "Next deal", h("kbd", { "aria-hidden": "true" }, "N"));
     const ask = this.advise ? h("select", { "aria-label": "Ask an agent what it would do", onchange: (event) => { this.agent = event.target.value; this.ask(); } },
       h("option", { value: "" }, "ask an agent …"), this.setup.agents.map((agent) => h("option", {}, agent))) : null;
+    const link = this.onMove ? button("Copy a link to this moment", () => this.copyLink(), "Link", "link") : null;
     return h("div", { class: "controls" },
       h("div", { class: "transport" }, button("First step", () => this.go(0), "«", "first"), button("Step back", () => this.step(-1), "‹", "back"), this.playButton,
         button("Step on", () => this.step(1), "›", "on"), button("Last step", () => this.go(this.frames.length - 1), "»", "last"), this.slider, this.count),
-      h("div", { class: "choices" }, this.extra ?? null, this.reveals, speeds, ask, this.nextButton));
+      h("div", { class: "choices" }, this.extra ?? null, this.reveals, speeds, ask, link, this.nextButton));
   }
 
   fillReveals() {
@@ -83,6 +84,12 @@ export class Player {
   }
 
   step(by) { this.playing = false; this.go(this.at + by); }
+
+  copyLink() {
+    this.playing = false;
+    this.go(this.at);
+    navigator.clipboard?.writeText(location.href).then(() => toast("The address of this moment is copied."), () => toast(location.href));
+  }
 
   toggle() {
     this.playing = !this.playing;
@@ -147,7 +154,7 @@ export class Player {
     if (advice === null) return;
     const frame = { choice: null }, before = this.frames[at];
     const words = (name) => this.nodesOf.call({ frames: [before, frame], names: this.names }, name, frame);
-    this.advice.replaceChildren(h("h2", {}, `Now ${agent} would `, h("em", {}, ...words(advice.name))), optionBars(advice, words) ?? "");
+    this.advice.replaceChildren(h("h2", {}, `Now ${agent} would `, h("em", {}, ...words(advice.name))), ...(optionBars(advice, words) ?? []).filter(Boolean));
   }
 
   key(event) {
@@ -197,4 +204,62 @@ export function record(main, setup, address) {
   const leave = () => player.close();
   leave.moved = moved;
   return leave;
+}
+
+const momentOf = (address) => (address[2] === "deal" ? { deal: Number(address[3]) || 1, step: Number(address[5]) || 0 } : null);
+
+// A match of agents while it is played: #/table/TABLE/deal/DEAL/step/STEP links to a moment, of deals that are over too.
+export function liveMatch(main, setup, table, state, names, next, address) {
+  let wanted = momentOf(address), latest = state, shown = 0; // shown: an earlier deal that is looked at, or 0
+  const newest = { deal: 0, frames: [] };
+  const deals = h("select", { "aria-label": "Deal", onchange: () => open(Number(deals.value), 0) });
+  const player = new Player(main, {
+    setup, names, game: state.game, settings: state.settings, live: true, extra: deals,
+    onNext: () => (shown ? open(shown + 1, 0) : next()),
+    onMove: (deal, at) => history.replaceState(null, "", player.playing && !shown ? `#/table/${table}` : `#/table/${table}/deal/${deal}/step/${at}`),
+    advise: (deal, at, agent) => request(`/api/tables/${table}/${deal - 1}/${at}?agent=${encodeURIComponent(agent)}`),
+  });
+
+  function list() {
+    while (deals.options.length < latest.deal) deals.append(h("option", { value: String(deals.options.length + 1) }, `deal ${deals.options.length + 1}`));
+    deals.value = String(shown || latest.deal);
+    deals.hidden = latest.deal < 2;
+  }
+
+  async function open(deal, at) {
+    if (deal >= newest.deal && newest.deal) {
+      shown = 0;
+      player.deal = 0;
+      player.add(newest.deal, 0, newest.frames);
+      player.state(latest);
+    } else {
+      const frames = await request(`/api/tables/${table}/${deal - 1}`);
+      shown = deal;
+      player.playing = false;
+      player.over = false;
+      player.show(deal, frames, at);
+    }
+    list();
+  }
+
+  return {
+    state(now) {
+      latest = now;
+      list();
+      if (wanted && wanted.deal < now.deal) { const { deal, step } = wanted; wanted = null; open(deal, step); } else if (!shown) player.state(now);
+    },
+    frames(message) {
+      if (message.deal !== newest.deal) Object.assign(newest, { deal: message.deal, frames: [] });
+      newest.frames.splice(message.from, newest.frames.length - message.from, ...message.frames);
+      if (shown) return;
+      player.add(message.deal, message.from, message.frames);
+      if (wanted?.deal === message.deal) { player.playing = false; player.go(wanted.step); wanted = null; }
+    },
+    moved(parts) {
+      const to = momentOf(parts);
+      if (!to) return;
+      if (to.deal !== (shown || newest.deal)) open(to.deal, to.step); else if (to.step !== player.at) { player.playing = false; player.go(to.step); }
+    },
+    close: () => player.close(),
+  };
 }
