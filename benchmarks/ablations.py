@@ -28,12 +28,20 @@ PAGE = ROOT / "docs" / "training_study.md"
 PICTURE = ROOT / "docs" / "images" / "ablations.png"
 START, END = "<!-- written by benchmarks.ablations -->", "<!-- to here -->"
 CONFIG = ROOT / "configs" / "auction_poker.toml"
-SHORT = ("total_timesteps=600000", "num_envs=1024", "warm_start_timesteps=200000", "evaluate_deals=1000", "threads=1")
+SHORT = (
+    "total_timesteps=600000",
+    "num_envs=1024",
+    "warm_start_timesteps=200000",
+    "evaluate_deals=1000",
+    "threads=1",
+    "opponent_pool_draws=0",
+)
 HELD_OUT = f"ppo:{ROOT}/auction_env/data/agents/auction_poker_champion.safetensors?temperature=0.3"
 MEASURED = {"rules": "rules", "held out": HELD_OUT}
 WIDER = ('opponents=["rules", "rules:tight", "rules:loose", "rules:aggressive"]', "snapshot_every=2")
 VARIANTS: dict[str, tuple[str, ...]] = {
     "default, shortened": (),
+    "one of the pool an iteration": ("opponent_pool_draws=1",),
     "flat observation, MLP 256 x 128": ('network="mlp"', "net_arch=[256, 128]"),
     "no warm start": ('warm_start=""',),
     "no `rules` among the opponents": ("opponents=[]",),

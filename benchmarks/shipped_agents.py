@@ -149,13 +149,19 @@ def _standing() -> dict[str, Any]:
     """The results so far, if they are of the policies that are in the box now."""
     from auction_env.agents.learning.checkpoint import provenance
 
+    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    digest = policies_digest()
+    if content.get("policies") != digest:
+        content = {"matches": []}
+    return {"policies": digest, **provenance(), "matches": content["matches"]}
+
+
+def policies_digest() -> str:
+    """Of all policies in the box: results are of them, and of no others."""
     digest = hashlib.sha256()
     for path in sorted(FOLDER.iterdir()):
         digest.update(path.read_bytes())
-    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    if content.get("policies") != digest.hexdigest():
-        content = {"matches": []}
-    return {"policies": digest.hexdigest(), **provenance(), "matches": content["matches"]}
+    return digest.hexdigest()
 
 
 def _match(name: str, seats: int, first: str, other: str, deals: int) -> dict[str, Any]:

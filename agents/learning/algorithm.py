@@ -92,7 +92,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         Raises:
             DivergedError: a logit or a value is not finite.
         """
-        logits, values = self.mlp_extractor(obs)
+        logits, values = self._outputs(obs)
         if not bool(torch.isfinite(logits.sum() + values.sum())):
             raise DivergedError("an output of the networks")
         illegal = torch.zeros_like(logits, dtype=torch.bool)
@@ -104,6 +104,25 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         else:
             actions = draw(logits.masked_fill(illegal, -torch.inf).softmax(1), torch.rand((len(logits), 1)))
         return actions, values, logs.gather(1, actions[:, None])[:, 0]
+
+    def _outputs(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and values; of many rows, on all threads, each with rows of its own."""
+        threads = torch.get_num_threads()
+        shards = shards_of(len(rows), threads)
+        if shards == 1:
+            return self.mlp_extractor(rows)
+        parts, grad = rows.tensor_split(shards), torch.is_grad_enabled()
+
+        def outputs(shard: int) -> tuple[torch.Tensor, torch.Tensor]:
+            with torch.set_grad_enabled(grad):  # each thread has its own switch
+                return self.mlp_extractor(parts[shard])
+
+        torch.set_num_threads(1)  # of each of ours
+        try:
+            found = run_parts(outputs, shards)
+        finally:
+            torch.set_num_threads(threads)
+        return torch.cat([logits for logits, _ in found]), torch.cat([values for _, values in found])
 
     @property
     def actor(self) -> nn.Module:
@@ -233,6 +252,11 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/explained_variance", explained)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", clip_range)
+
+
+def shards_of(rows: int, threads: int) -> int:
+    """In how many parts some rows go through a network, a thread for each."""
+    return max(1, min(threads, MOST_SHARDS, rows // LEAST_SHARD))
 
 
 def clip_gradients(policy: NetworkPolicy, max_grad_norm: float) -> None:

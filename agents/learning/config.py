@@ -64,6 +64,7 @@ class Config:
     opponents_prob: float = key(0.7, "of the pool's seats, the part that goes to these agents", 0, 1)
     opponent_pool_prob: float = key(0.3, "fraction of the deals with one to n - 1 of the pool at the table", 0, 1)
     opponent_pool_size: int = key(8, "snapshots of the policy kept to play against, spread evenly in log age", 0, 1000)
+    opponent_pool_draws: int = key(1, "of the pool, so many play in an iteration, drawn anew for each; 0: all", 0, 1000)
     prioritized: bool = key(False, "draw those of the pool more often from whom the learner wins least")
     snapshot_every: int = key(10, "iterations between snapshots", 1, 10**9)
     # results

@@ -61,6 +61,22 @@ class OpponentPool:
             share = 0.0
         return [*_spread(share, self._priorities(self.agents)), *_spread(1 - share, self._priorities(self.snapshots))]
 
+    def seated(self, draws: int, rng: np.random.Generator) -> tuple[list[Agent], list[float]]:
+        """Who of ``everyone`` may play in an iteration, and with which weights.
+
+        A few at a time meet the learner as often, over several iterations, as all of them would, and are quicker: who
+        plays is asked at every step, for however few decisions.
+
+        Args:
+            draws: how many agents, drawn by their weights; 0: all.
+            rng: of the draw.
+        """
+        everyone, weights = self.everyone, self.weights()
+        if not 0 < draws < np.count_nonzero(weights):
+            return everyone, weights
+        drawn = rng.choice(len(everyone), draws, replace=False, p=weights)
+        return [everyone[number] for number in drawn], [1 / draws] * draws
+
     def _priorities(self, agents: Sequence[Agent]) -> list[float]:
         if not self.prioritized:
             return [1.0] * len(agents)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 from auction_env.agents.base import Agent
 from auction_env.agents.learning import checkpoint
@@ -38,6 +39,7 @@ from auction_env.core.processes import thread_limit
 from auction_env.evaluation.match import MatchResult, plain_settings
 
 MODEL, LAST, AVERAGED, WARM = "model.safetensors", "last.safetensors", "averaged.safetensors", "imitation.safetensors"
+DRAWS = 0xD2A3  # stream of the seed: which snapshots play
 EVALUATION = "evaluation.json"
 
 
@@ -230,7 +232,8 @@ class Trainer:
         if self.rival is not None:
             self.env.set_pool([self.rival], [1.0], 1.0, lone_learner=True)
         else:
-            self.env.set_pool(self.pool.everyone, self.pool.weights(), self.config.opponent_pool_prob)
+            rng = np.random.default_rng([self.config.seed, DRAWS, self.iteration])
+            self.env.set_pool(*self.pool.seated(self.config.opponent_pool_draws, rng), self.config.opponent_pool_prob)
 
     def before_update(self) -> None:
         """Label decisions by playouts, if the config asks for it."""

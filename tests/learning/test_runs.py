@@ -85,6 +85,26 @@ def test_draws_follow_the_stated_weights():
     assert sum(OpponentPool(4, [], 0.7, True).weights()) == 0
 
 
+def test_a_few_of_the_pool_play_in_an_iteration_as_often_as_their_weights_say():
+    pool = OpponentPool(4, [Silent(), Silent()], 0.5, True)
+    for iteration in (1, 2):
+        pool.add(Silent(), iteration)
+    pool.note(pool.snapshots[0], -3.0)
+    weights = dict(zip(map(id, pool.everyone), pool.weights(), strict=True))
+    rng, met = np.random.default_rng(3), dict.fromkeys(weights, 0)
+    for _ in range(4000):
+        (agent,), (weight,) = pool.seated(1, rng)
+        assert weight == 1
+        met[id(agent)] += 1
+    assert [number / 4000 for number in met.values()] == pytest.approx(list(weights.values()), abs=0.03)
+    agents, shares = pool.seated(2, rng)
+    assert len({id(agent) for agent in agents}) == 2
+    assert shares == [0.5, 0.5]
+    for everyone in (0, 4, 9):
+        assert pool.seated(everyone, rng) == (pool.everyone, pool.weights())
+    assert OpponentPool(4, [], 0.7, True).seated(1, rng) == ([], [])
+
+
 # --- runs ---
 
 
