@@ -42,6 +42,7 @@ def _trainer(name: str, folder: Path, overrides: Sequence[str]) -> Any:
     trainer.model.set_logger(Logger(None, []))
     for number in range(config.opponent_pool_size):
         trainer.pool.add(trainer.agent(copy.deepcopy(trainer.actor), stream=1000 + number), number)
+    trainer.iteration = config.opponent_pool_size
     return trainer
 
 

@@ -118,7 +118,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = ["| playouts a decision | " + " | ".join(f"{title}: chips a deal, ms | deals" for title in SEARCHES) + " |"]
     lines.append("| --- |" + " --- |" * (2 * len(SEARCHES)))
     found = {(row["rollouts"], row["search"]): row for row in rows}
-    for rollouts in DEALS:
+    for rollouts in sorted({row["rollouts"] for row in rows}):
         cells = []
         for title in SEARCHES:
             row = found.get((rollouts, title))
@@ -139,7 +139,11 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes = figure.subplots()
     for title, colour in zip(SEARCHES, ("#0b6e4f", "#9a9a9a"), strict=True):
         mine = sorted((row for row in rows if row["search"] == title), key=lambda row: row["milliseconds"])
-        at, mean, width = ([row["milliseconds"] for row in mine], *zip(*(row["chips"] for row in mine), strict=True))
+        at, mean, width = (
+            [row["milliseconds"] for row in mine],
+            [row["chips"][0] for row in mine],
+            [row["chips"][1] for row in mine],
+        )
         axes.errorbar(at, mean, width, marker="o", color=colour, capsize=3, label=f"search {title}")
     axes.axhline(0, color="#444444", linewidth=0.8)
     axes.set_xscale("log")
