@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 from functools import cache
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def make(spec: str, game: Game, settings: Any, seed: int = 0) -> Agent:
     return agent
 
 
-def files(spec: str) -> list[Path]:
+def files(spec: str) -> list[Path | Traversable]:
     """The files that make the agent that a text names what it is: policies, and the sources of a plug-in.
 
     No code of a plug-in is run. Files that do not exist may be among them: ``make`` says what is missing. An agent of
@@ -71,7 +72,7 @@ def files(spec: str) -> list[Path]:
         named = getattr(importlib.import_module(f"{__name__}.{name}"), "files", None)
         own = list(named(argument)) if named is not None else []
         return [*own, *(path for part in parts(spec) for path in files(part))]
-    return plugins.files(spec) if plugins.is_plugin(spec) else []
+    return [*plugins.files(spec)] if plugins.is_plugin(spec) else []
 
 
 def bound_to(spec: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib import resources
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from auction_env.agents.base import Agent, AgentError
@@ -43,11 +43,8 @@ def make_level(level: str, argument: str, game: Game, settings: Any, seed: int) 
         return play_policy(path, game, settings, seed, float(entry["temperature"]))
 
 
-def level_files(level: str, argument: str = "") -> list[Path]:
+def level_files(level: str, argument: str = "") -> list[Traversable]:
     """The policies that a level plays in any game, and what says at which temperatures; see ``agents.files``."""
-    table = Path(str(FOLDER / "levels.toml"))
-    if not table.is_file():
-        return []
     entries = [game[level] for game in levels().values() if level in game]
     entries += [other for entry in entries for other in entry.values() if isinstance(other, dict)]
-    return [table, *(Path(str(FOLDER / entry["file"])) for entry in entries)]
+    return [FOLDER / "levels.toml", *(FOLDER / entry["file"] for entry in entries)]

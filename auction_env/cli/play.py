@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from importlib import resources
 
 import numpy as np
 
@@ -125,8 +125,9 @@ def _ask_person(table: Table, seat: int) -> int:
 
 def _tell_rules(table: Table) -> None:
     """Print the page of rules beside a game's code, a screen at a time."""
-    page = Path(getattr(table.game, "__file__", "")).with_name("RULES.md")
-    if not page.is_file():
+    name, spec = getattr(table.game, "__name__", ""), getattr(table.game, "__spec__", None)
+    page = resources.files(name) / "RULES.md" if spec and spec.submodule_search_locations else None
+    if page is None or not page.is_file():
         say(f"{table.game.TITLE}: no page of rules comes with it")
         return
     lines = "\n".join(folded(line) for line in page.read_text(encoding="utf-8").splitlines()).split("\n")

@@ -19,6 +19,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -57,9 +58,14 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write plain data as JSON, as ``write_file``; folders that are missing are made. Raises OSError, naming a path."""
+    """Write plain data as JSON, as ``write_file``; folders that are missing are made.
+
+    Raises:
+        OSError: naming a path.
+        ValueError: a number in it is not finite, which JSON has no word for.
+    """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps(content, indent=1) + "\n")
+    write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 @contextlib.contextmanager
@@ -364,7 +370,10 @@ def _is_file(descriptor: int, path: Path) -> bool:
 # --- digests --------------------------------------------------------------------------------------------------------
 
 
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """Hex SHA-256 of a file's content, read a piece at a time. Raises OSError."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def file_digest(path: Path | Traversable) -> str:
+    """Hex SHA-256 of a file's content, one in a zip archive too, read a piece at a time. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -7,7 +7,6 @@ was kept is damaged, it is compiled anew. With ``NUMBA_DISABLE_JIT=1`` both run 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import inspect
@@ -20,6 +19,8 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+
+from auction_env.core.terminal import complain
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
@@ -111,18 +112,17 @@ def _say_once(what: str, text: str) -> None:
     """Print a line on stderr, the first time that there is something to say about this."""
     if what not in _said:
         _said.add(what)
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or none (pythonw): nobody to tell
-            print(f"auction_env: {text}", file=sys.stderr, flush=True)
+        complain("auction_env", text)
 
 
 def _machine_code_cache(function: Callable[..., Any], owner: str) -> Any:
     """Where a kernel's machine code is kept; in this process alone if there is no folder for it."""
     try:
         if not Path(function.__code__.co_filename).is_file():
-            return _NothingKept("the sources are not files: a zip archive, or .pyc files alone")
+            return _NothingKept("the sources are not files (a zip archive, or .pyc files alone): install them as files")
         return _SourceKeyedCache(function, owner)
     except (RuntimeError, OSError):  # numba found no folder that it can write to
-        return _NothingKept("no folder for it can be written to")
+        return _NothingKept("no folder for it can be written to: NUMBA_CACHE_DIR=FOLDER names one")
 
 
 def _announce(kept: str) -> None:
@@ -136,7 +136,7 @@ class _NothingKept(NullCache):
         self._why = why
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
-        _announce(f"in every process anew, since {self._why}; NUMBA_CACHE_DIR=FOLDER names one")
+        _announce(f"in every process anew, since {self._why}")
 
 
 class _SourceKeyedCache(FunctionCache):

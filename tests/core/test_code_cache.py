@@ -104,7 +104,7 @@ def test_without_a_folder_it_runs_and_one_line_names_the_way_out(folder, monkeyp
         monkeypatch.setenv(name, "/dev/null")
     assert not loaded(use(folder)) and not loaded(use(folder))
     told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "no folder for it can be written to; NUMBA_CACHE_DIR=FOLDER" in told
+    assert told.count("\n") == 1 and "no folder for it can be written to: NUMBA_CACHE_DIR=FOLDER" in told
 
 
 def run(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

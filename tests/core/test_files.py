@@ -314,8 +314,8 @@ def test_large_files_are_digested_without_being_held(tmp_path):
     with open(tmp_path / "sparse", "wb") as file:
         file.truncate(64 << 20)
     text = (
-        "import resource, sys; from auction_env.core.files import file_digest; import hashlib\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; print(file_digest(sys.argv[1]));"
+        "import resource, sys; from pathlib import Path; from auction_env.core.files import file_digest\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; print(file_digest(Path(sys.argv[1])));"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
     )
     digest, grown = script(text, str(tmp_path / "sparse")).stdout.split()

@@ -98,6 +98,15 @@ def test_the_wheel_and_the_source_distribution_are_whole(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="what is tracked is known in a checkout alone")
+def test_the_source_distribution_has_every_file_that_is_tracked(tmp_path):
+    """But for what serves the repository alone; so its tests run: see the page on installing."""
+    found = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    _, sdist = distributions(tmp_path)
+    assert set(found.stdout.split("\n")) - {""} - sdist <= {".gitignore", ".ci/run"}
+
+
+@pytest.mark.slow
 def test_an_installed_wheel_has_its_benchmarks_and_agents(tmp_path):
     """Unpacked, as an installation does, in a folder of its own that comes before the checkout."""
     distributions(tmp_path)
