@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -91,3 +92,23 @@ def test_a_best_response_that_is_killed_often_comes_to_the_same_result(tmp_path)
     faults.kill_often(line("cut"), random.Random(5), 15, mark, through, startup=8.0)
     assert faults.run_python(*map(str, line("cut"))).returncode == 0
     assert result("cut") == result("straight") and not faults.hidden(tmp_path / "cut")
+
+
+@pytest.mark.slow
+def test_an_export_that_is_killed_often_leaves_the_old_file_or_the_new_one(tmp_path):
+    """At any moment of it, however short the writing is: what lies there is whole, and nothing half stays for long."""
+    pytest.importorskip("onnx")
+    out = tmp_path / "policy.onnx"
+    line = [faults.COMMAND, "export", "easy", out, "--set", "num_players=2"]
+    assert faults.run_python(*map(str, line)).returncode == 0
+    wanted = out.read_bytes()
+
+    def through() -> None:
+        assert out.read_bytes() == wanted
+
+    always = itertools.count().__next__
+    faults.kill_often(line, random.Random(6), 15, always, through, startup=8.0, spread=1.0)
+    through()
+    assert faults.run_python(*map(str, line)).returncode == 0
+    through()
+    assert not faults.hidden(tmp_path)
