@@ -22,6 +22,7 @@ from auction_env.agents.learning.runs import begin, go_on
 from auction_env.agents.learning.trainer import MODEL, Stopped, Trainer
 
 from auction_env import agents
+from auction_env.core.terminal import mention
 from auction_env.evaluation.match import MatchResult, play_match
 from auction_env.evaluation.results import Estimate, plain
 from auction_env.games.game import Game
@@ -94,7 +95,7 @@ def best_response(
     config: Config,
     deals: int = 30_000,
     folder: Path | None = None,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], object] = mention,
 ) -> BestResponse:
     """Train a learner against an agent at all other seats, and measure it on decks that no choice was made by.
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from auction_env.agents.base import Agent, AgentError
 from auction_env.agents.learning.config import ConfigError
-from auction_env.agents.learning.evaluation import Point, read_points
+from auction_env.agents.learning.evaluation import Point, plain_points, read_points
 from auction_env.agents.learning.imitation import Imitated
 from auction_env.agents.learning.tensor_file import load_tensors, save_tensors
 from torch import nn
@@ -59,7 +59,7 @@ def save(trainer: Trainer, seconds: float) -> None:
         "seconds": seconds,
         "best_score": trainer.best_score if np.isfinite(trainer.best_score) else None,
         "imitated": dataclasses.asdict(trainer.imitated) if trainer.imitated else None,
-        "curve": [dataclasses.asdict(point) for point in trainer.curve],
+        "curve": plain_points(trainer.curve),
         "pool": [
             [_place(agent, networks), taken, trainer.pool.gains.get(id(agent))]
             for agent, taken in zip(trainer.pool.snapshots, trainer.pool.taken, strict=True)

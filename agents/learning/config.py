@@ -102,8 +102,10 @@ class Config:
             )
         if self.num_envs < max(len(self.seats), 1):
             raise ConfigError(f"num_envs is {self.num_envs}: there must be a table for each of seats, {self.seats}")
-        if not self.run.strip() or any(mark in self.run for mark in "?*"):
-            raise ConfigError(f"run is {shorten(repr(self.run))}: name the folder of the run, without '?' and '*'")
+        if not self.run.strip() or any(mark in "?*" or "\ud800" <= mark <= "\udfff" for mark in self.run):
+            raise ConfigError(
+                f"run is {shorten(repr(self.run))}: name the folder of the run, in UTF-8, without '?' and '*'"
+            )
 
     def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
         """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.

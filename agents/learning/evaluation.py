@@ -16,7 +16,7 @@ from torch import nn
 from auction_env import agents
 from auction_env.core.files import write_json
 from auction_env.evaluation.match import MatchResult, play_match
-from auction_env.evaluation.results import Estimate
+from auction_env.evaluation.results import Estimate, plain
 from auction_env.solve import Layout, Positions, enumerate_tree
 
 if TYPE_CHECKING:
@@ -159,21 +159,33 @@ def _mean(estimates: Sequence[Estimate]) -> Estimate:
 
 def write_curve(folder: Path, curve: Sequence[Point]) -> None:
     """The learning curve as JSON in a run's folder."""
-    write_json(folder / CURVE, [dataclasses.asdict(point) for point in curve])
+    write_json(folder / CURVE, plain_points(curve))
+
+
+def plain_points(curve: Sequence[Point]) -> list[dict[str, Any]]:
+    """Points as plain data; an interval that is not known, since one deck alone was played, is null."""
+    return [
+        {**dataclasses.asdict(point), "chips": {name: plain(value) for name, value in point.chips.items()}}
+        for point in curve
+    ]
 
 
 def read_points(content: Sequence[Mapping[str, Any]]) -> list[Point]:
-    """The points of a stored curve. Raises KeyError, TypeError or ValueError where it is none."""
+    """The points that ``plain_points`` gave. Raises KeyError, TypeError or ValueError where they are none."""
     return [
         Point(
             int(point["timesteps"]),
             float(point["seconds"]),
             float(point["entropy"]),
             {
-                str(name): Estimate(float(value["mean"]), float(value["half_width"]))
+                str(name): Estimate(float(value["mean"]), _width(value["half_width"]))
                 for name, value in point["chips"].items()
             },
             {str(name): float(value) for name, value in point.get("exploitability", {}).items()},
         )
         for point in content
     ]
+
+
+def _width(value: Any) -> float:
+    return math.inf if value is None else float(value)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 
+from auction_env.core.terminal import one_line, progress_bar
+
 if TYPE_CHECKING:
     from auction_env.agents.learning.trainer import Trainer
 
@@ -52,16 +54,13 @@ class Progress:
         self.trainer = trainer
 
     def __enter__(self) -> Progress:
-        from tqdm import tqdm
-
         trainer = self.trainer
         self.begun = time.perf_counter() - trainer.seconds
-        self.bar = tqdm(
+        self.bar = progress_bar(
             total=trainer.config.total_timesteps,
             initial=trainer.model.num_timesteps,
             unit=" decisions",
             unit_scale=True,
-            dynamic_ncols=True,
         )
         return self
 
@@ -76,7 +75,9 @@ class Progress:
     def imitating(self, done: int) -> None:
         """Say how far the warm start is."""
         config = self.trainer.config
-        self.bar.set_postfix_str(f"imitating {config.warm_start}: {done / config.warm_start_timesteps:.0%}")
+        self.bar.set_postfix_str(
+            f"imitating {one_line(config.warm_start, 60)}: {done / config.warm_start_timesteps:.0%}"
+        )
 
     def show(self) -> None:
         """Bring the bar up to date."""
@@ -84,14 +85,15 @@ class Progress:
         parts = [f"{name} {gain.mean:+.2f}" for name, gain in trainer.curve[-1].chips.items()] if trainer.curve else []
         if trainer.curve and trainer.curve[-1].exploitability:
             parts.append(f"exploitability {trainer.curve[-1].exploitability['averaged']:.3f}")
-        self.bar.set_postfix_str(", ".join([*parts, f"entropy {trainer.entropy():.2f}"]), refresh=False)
+        parts.append(f"entropy {trainer.entropy():.2f}")
+        self.bar.set_postfix_str(one_line(", ".join(parts)), refresh=False)
         self.bar.update(min(trainer.model.num_timesteps, trainer.config.total_timesteps) - self.bar.n)
 
 
 class StopFlag:
     """The first Ctrl-C or SIGTERM asks the trainer to stop after this iteration; the second stops at once."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], object]) -> None:
         self.say, self.asked = say, False
         self._before: dict[int, Any] = {}
 

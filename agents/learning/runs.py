@@ -15,6 +15,7 @@ from auction_env.agents.learning.trainer import Trainer
 from auction_env import agents
 from auction_env.core.files import write_json
 from auction_env.core.limits import MAX_TEXT_BYTES, read_json, reason, shorten
+from auction_env.core.terminal import mention
 
 RUN = "run.json"
 # Keys that a resumed run may change: how long it goes on and how it is watched. All else is the run's own.
@@ -23,7 +24,7 @@ CHANGEABLE = frozenset(
 )
 
 
-def start_run(config: Config, say: Callable[[str], None] = print) -> Trainer:
+def start_run(config: Config, say: Callable[[str], object] = mention) -> Trainer:
     """A new run in its folder, which belongs to it until ``run`` has ended.
 
     Raises:
@@ -53,7 +54,7 @@ def _check_new(folder: Path) -> None:
 
 
 def resume_run(
-    folder: Path, overrides: Sequence[str], say: Callable[[str], None] = print, *, trust: bool = False
+    folder: Path, overrides: Sequence[str], say: Callable[[str], object] = mention, *, trust: bool = False
 ) -> Trainer:
     """Go on with a run where it stopped; overrides may change the keys of CHANGEABLE.
 

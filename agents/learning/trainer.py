@@ -36,6 +36,7 @@ from torch import nn
 from auction_env import agents
 from auction_env.core.files import FolderLock, write_json
 from auction_env.core.processes import thread_limit
+from auction_env.core.terminal import mention
 from auction_env.evaluation.match import MatchResult, plain_settings
 
 MODEL, LAST, AVERAGED, WARM = "model.safetensors", "last.safetensors", "averaged.safetensors", "imitation.safetensors"
@@ -58,7 +59,7 @@ class Trainer:
         self,
         config: Config,
         folder: Path,
-        say: Callable[[str], None] = print,
+        say: Callable[[str], object] = mention,
         game: ModuleType | None = None,
         rival: Agent | None = None,
     ) -> None:

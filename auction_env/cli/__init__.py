@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from auction_env.cli import check_bot, exchange, listing, pictures, play, replay, serve, watch
-from auction_env.cli.arguments import INTERRUPTED, integer, parse_settings
+from auction_env.cli.arguments import INTERRUPTED, Parser, finish, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
-from auction_env.core.processes import stopped_by_signals
-from auction_env.core.terminal import complain, show
-from auction_env.engine.agent import PlayerError
-from auction_env.engine.record import RecordError
+from auction_env.core.terminal import show
 
 PROGRAM = "auction-env"
 
@@ -39,28 +36,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return solve.main(line[1:], f"{PROGRAM} solve")
     options = _parser().parse_args(line)
     set_color(getattr(options, "color", "auto"))
-    try:
-        with stopped_by_signals():
+
+    def work() -> int:
+        try:
             return int(options.run(options))
-    except (Stop, EOFError):
-        show("\nStopped.")
-        return 0
-    except KeyboardInterrupt as stop:
-        show("\nStopped.")
-        return int(getattr(stop, "status", INTERRUPTED))
-    except BrokenPipeError:  # whoever reads has seen enough
-        sys.stderr.close()
-        return 0
-    except PlayerError as error:
-        complain("auction_env", error)
-        return 1
-    except (ValueError, RecordError, OSError) as error:
-        complain("auction_env", error)
-        return 2
+        except (Stop, EOFError):
+            show("\nStopped.")
+            return 0
+
+    return finish("auction_env", work)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    parser = Parser(prog=PROGRAM, description=__doc__)
     parser.set_defaults(run=listing.run)
     commands = parser.add_subparsers(metavar="command")
     commands.add_parser("list", help="games, settings, agents and interfaces; also without a command")

@@ -10,10 +10,17 @@ from typing import Any
 from auction_env.core.files import OutputError
 from auction_env.core.limits import parse_value, whole
 from auction_env.core.processes import stopped_by_signals
-from auction_env.core.terminal import complain
+from auction_env.core.terminal import complain, hush, mention
 from auction_env.engine.agent import PlayerError
 
 INTERRUPTED = 130  # as shells report Ctrl-C
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's, whose help and complaints are printed as everything else is: escaped, in any encoding."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        mention(message.removesuffix("\n"), file=file)
 
 
 def integer(text: str) -> int:
@@ -51,10 +58,10 @@ def finish(program: str, work: Callable[[], int], stopped: Callable[[], str] = l
         with stopped_by_signals():
             return work()
     except BrokenPipeError:  # whoever reads has seen enough
-        sys.stderr.close()
+        hush()
         return 0
     except KeyboardInterrupt as stop:
-        print(file=sys.stderr)
+        mention(file=sys.stderr)
         complain(program, stopped())
         return int(getattr(stop, "status", INTERRUPTED))
     except PlayerError as error:

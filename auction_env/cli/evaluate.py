@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from auction_env.cli import measure
-from auction_env.cli.arguments import finish, integer
+from auction_env.cli.arguments import Parser, finish, integer
 from auction_env.core.files import check_outputs
 from auction_env.core.terminal import show
 
@@ -81,7 +81,7 @@ def _overview(program: str) -> str:
 
 def _parser(program: str, name: str) -> argparse.ArgumentParser:
     command = COMMANDS[name]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"{program} {name}",
         description=f"{command.meaning[0].upper()}{command.meaning[1:]}.",
         epilog=f"example: {program} {name} {command.example}",

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
             ),
             wrap=False,
         )
-    say("\npython -m auction_env COMMAND --help tells more; commands: play, replay, train, evaluate, check-bot.")
+    say("\npython -m auction_env --help lists the commands (play, watch, serve, ...); COMMAND --help tells more.")
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
@@ -12,10 +11,10 @@ from typing import Any
 
 from auction_env.cli.arguments import parse_settings
 from auction_env.core.extras import require
-from auction_env.core.files import write_file
+from auction_env.core.files import write_file, write_json
 from auction_env.core.limits import MAX_TEXT_BYTES, read_json, reason
 from auction_env.core.processes import usable_workers
-from auction_env.core.terminal import complain, show
+from auction_env.core.terminal import complain, progress_bar, show
 
 EVERY_DEAL = 1 << 60
 REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
@@ -151,7 +150,7 @@ def best_response(options: Namespace) -> int:
     from auction_env.agents.learning import best_response as responses
 
     frozen = _make()(options.agent, game, settings, options.seed)
-    result = responses.best_response(game, settings, frozen, config, options.deals, options.checkpoint_dir, show)
+    result = responses.best_response(game, settings, frozen, config, options.deals, options.checkpoint_dir)
     _write_json(options, result.summary())
     show(result.text())
     return 0
@@ -293,11 +292,11 @@ def _stored_config(path: Path) -> dict[str, Any]:
 def _bar() -> Iterator[Callable[[int, int], None] | None]:
     """A progress bar on a terminal, no wider than it, if tqdm is installed."""
     try:
-        from tqdm import tqdm
+        shown = progress_bar(unit=" deals", disable=None, leave=False, unit_scale=True)
     except ImportError:
         yield None
         return
-    with tqdm(unit=" deals", disable=None, leave=False, unit_scale=True, dynamic_ncols=True) as bar:
+    with shown as bar:
 
         def update(done: int, total: int) -> None:
             bar.total = total
@@ -308,4 +307,4 @@ def _bar() -> Iterator[Callable[[int, int], None] | None]:
 
 def _write_json(options: Namespace, content: Any) -> None:
     if options.json:
-        write_file(options.json, json.dumps(content, indent=1) + "\n")
+        write_json(options.json, content)

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 
-from auction_env.core.terminal import read_line, show
+from auction_env.core.terminal import printable, read_line, show
 from auction_env.games.game import TableView
 from auction_env.rendering.text import card_text, text
 
@@ -71,7 +71,7 @@ def show_table(view: TableView, seat: int | None) -> None:
 
 
 def _put(lines: str) -> None:
-    show(_painted(lines) if _color else lines, escape=not _color)
+    show(_painted(printable(lines)) if _color else lines, escape=not _color)
 
 
 def _painted(lines: str) -> str:

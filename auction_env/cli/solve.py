@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from auction_env.cli.arguments import finish
+from auction_env.cli.arguments import Parser, finish
 from auction_env.core import config
-from auction_env.core.terminal import show
+from auction_env.core.terminal import progress_bar, show
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "auction-env solve") -> int:
@@ -52,11 +52,11 @@ def _solve(options: argparse.Namespace) -> int:
 def _bar() -> Iterator[Any]:
     """A progress bar on a terminal, if tqdm is installed."""
     try:
-        from tqdm import tqdm
+        shown = progress_bar(total=100, disable=None, leave=False, bar_format="{l_bar}{bar}| {desc}")
     except ImportError:
         yield lambda word, part: None
         return
-    with tqdm(total=100, disable=None, leave=False, dynamic_ncols=True, bar_format="{l_bar}{bar}| {desc}") as bar:
+    with shown as bar:
 
         def progress(word: str, part: float) -> None:
             bar.set_description_str(word, refresh=False)
@@ -67,9 +67,7 @@ def _bar() -> Iterator[Any]:
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", nargs="?", help="a TOML file, such as those in configs/solve/")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="config keys to override")
     parser.add_argument("--size", action="store_true", help="say how large the tree will be, and leave")

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli.arguments import INTERRUPTED, finish
+from auction_env.cli.arguments import INTERRUPTED, Parser, finish
 from auction_env.core.extras import require
 from auction_env.core.terminal import show
 
@@ -78,9 +78,7 @@ def _python(program: str) -> str:
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("config", nargs="?", help="a TOML file, or an override if --resume is given")
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="config keys to override")
     parser.add_argument("--resume", metavar="RUN", type=Path, help="go on with the run in this folder")

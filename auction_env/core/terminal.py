@@ -85,6 +85,24 @@ def show(text: object = "", *, end: str = "\n", file: TextIO | None = None, esca
     return True
 
 
+def mention(text: object = "", *, file: TextIO | None = None) -> None:
+    """Print a line on the way, as ``show``; where it cannot be printed, no work stops for it."""
+    with contextlib.suppress(OSError):
+        show(text, file=file)
+
+
+def hush() -> None:
+    """After a ``BrokenPipeError``: let what is still to be printed go nowhere, or Python complains of it at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            _silence(stream)
+        except (OSError, ValueError):  # full, or closed
+            pass
+
+
 def _silence(stream: TextIO) -> None:
     """Let the rest of a stream go nowhere, or Python complains of the closed pipe at its end."""
     try:
@@ -97,8 +115,44 @@ def _silence(stream: TextIO) -> None:
 
 def complain(program: str, error: object) -> None:
     """Print a message of an error, one line, to standard error; where that cannot be, say nothing."""
-    with contextlib.suppress(OSError):
-        show(f"{program}: {one_line(error)}", file=sys.stderr)
+    if sys.stderr is not None:
+        mention(f"{program}: {one_line(error)}", file=sys.stderr)
+
+
+class _Forgiving:
+    """A stream that takes everything: what it cannot print, or nobody reads any more, is dropped."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def isatty(self) -> bool:
+        return self._stream is not None and not self._stream.closed and self._stream.isatty()
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            with contextlib.suppress(OSError):
+                show(text, end="", file=self._stream, escape=False)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing: ``write`` did."""
+
+
+def progress_bar(**options: Any) -> Any:
+    """tqdm's bar on standard error, no wider than the terminal; no work stops where it cannot be drawn.
+
+    Args:
+        options: tqdm's. Texts of others among them must be ``one_line`` already: the bar draws with control characters.
+
+    Raises:
+        ImportError: tqdm is not installed.
+    """
+    from tqdm import tqdm
+
+    return tqdm(file=_Forgiving(sys.stderr), dynamic_ncols=True, **options)
 
 
 def read_line(prompt: str = "") -> str:

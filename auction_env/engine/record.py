@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.core.files import write_file
+from auction_env.core.files import write_json
 from auction_env.core.limits import naming, read_json, shorten
 from auction_env.engine.kernels import kernels, seed_words
 from auction_env.engine.table import DealLog, Table
@@ -99,8 +99,8 @@ def _action_record(table: Table, actor: int, action: int, known: bool, public: b
 
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a record as JSON, as ``core.files.write_file`` does. Raises OSError, naming the file."""
-    write_file(path, json.dumps(record, indent=1) + "\n")
+    """Write a record as JSON, as ``core.files.write_json`` does. Raises OSError, naming the file."""
+    write_json(path, record)
 
 
 def read_record(path: Path) -> dict[str, Any]:

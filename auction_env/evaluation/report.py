@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.core.plots import import_matplotlib
+from auction_env.core.plots import drawing
 from auction_env.evaluation.results import Estimate, MatchResult, digest_of, seating_words
 from auction_env.evaluation.statistics import Choices, Measured, choices_of, measure, statistics_of
 from auction_env.games.game import Game
@@ -131,10 +131,9 @@ def _chart(
     lines: bool,
 ) -> str:
     """A chart as inline SVG: bars side by side, or lines, one colour an agent."""
-    mpl = import_matplotlib()
-    from matplotlib.figure import Figure
+    with drawing(svg_fonttype="none", svg_hashsalt=title, font_family="sans-serif", font_size=10):
+        from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif", "font.size": 10}):
         figure = Figure(figsize=(9, 3.4), layout="constrained")
         axis = figure.add_subplot()
         places = np.arange(len(labels))

@@ -23,7 +23,10 @@ class ResultError(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
-    """A mean in chips with the half width of its 95 % interval (normal approximation, over decks)."""
+    """A mean in chips with the half width of its 95 % interval (normal approximation, over decks).
+
+    One deck says nothing of its spread: the half width is infinite then, null in JSON, and ``± unknown`` in texts.
+    """
 
     mean: float
     half_width: float
@@ -39,7 +42,7 @@ class Estimate:
         return self.mean + self.half_width < 0
 
     def __str__(self) -> str:
-        return f"{self.mean:+.3f} ± {self.half_width:.3f}"
+        return f"{self.mean:+.3f} ± {f'{self.half_width:.3f}' if np.isfinite(self.half_width) else 'unknown'}"
 
 
 def estimate(values: Any) -> Estimate:
@@ -124,14 +127,16 @@ class MatchResult:
         return estimate(self.by_deck(place) - self.by_deck(other))
 
     def variance_reduction(self, place: int) -> float:
-        """Variance of the mean over as many independent deals, over that of this mean; NaN where nothing varies.
+        """Variance of the mean over as many independent deals, over that of this mean.
+
+        Infinite where decks do not differ; NaN where nothing varies, or one deck alone was played.
 
         Measured on the same tables: an independent deal varies as a table of this match does, whatever its deck.
         """
         single, deck = self.by_table(place).var(), self.by_deck(place)
-        spread = deck.var(ddof=1) if len(deck) > 1 else np.nan
-        if not single > 0:
+        if len(deck) < 2 or not single > 0:
             return float("nan")
+        spread = deck.var(ddof=1)
         return float(single / (self.payoffs.shape[1] * spread)) if spread > 0 else float("inf")
 
     @property
@@ -283,7 +288,8 @@ class Comparison:
     def text(self) -> str:
         """One verdict; "better" only where the interval of the difference excludes zero."""
         first, second = self.names
-        verdict = "no difference shown: the interval holds zero"
+        known = np.isfinite(self.difference.half_width)
+        verdict = f"no difference shown: {'the interval holds zero' if known else 'one deck alone has no interval'}"
         if self.difference.above_zero:
             verdict = f"{first} is better"
         if self.difference.below_zero:

@@ -11,7 +11,6 @@ import dataclasses
 import hashlib
 import importlib
 import io
-import json
 import multiprocessing
 import signal
 import sys
@@ -25,7 +24,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file
+from auction_env.core.files import LOCK_FILE, FolderLock, is_temporary, write_file, write_json
 from auction_env.core.limits import LimitError, read_json, read_limited, reason, shorten
 from auction_env.core.processes import end_with_parent
 from auction_env.core.version import __version__
@@ -310,7 +309,7 @@ class _Store:
     def _open(self) -> None:
         own, file = self.plan.identity(), self.folder / PLAN_FILE
         if not file.exists():
-            write_file(file, json.dumps(own, indent=1))
+            write_json(file, own)
             return
         try:
             stored = read_json(file)

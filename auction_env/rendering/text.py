@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 
 import numpy as np
 
+from auction_env.core.terminal import show
 from auction_env.games.game import SeatView, TableView
 
 SUIT_SIGNS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
@@ -102,16 +102,6 @@ def render(view: TableView, seat: int | None, mode: str | None) -> str | np.ndar
         return picture
     show(picture)
     return None
-
-
-def show(picture: str) -> None:
-    """Print a text of the table; where standard output cannot take suit signs, cards are written as in the notation."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        picture.encode(encoding)
-    except UnicodeEncodeError:
-        picture = picture.translate({ord(sign): letter for letter, sign in SUIT_SIGNS.items()})
-    print(picture, flush=True)
 
 
 def draw(view: TableView) -> np.ndarray:

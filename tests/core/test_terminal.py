@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auction_env.core.terminal import complain, encodable, one_line, printable, show
+from auction_env.core.terminal import complain, encodable, mention, one_line, printable, show
 
 
 def test_controls_are_escaped_and_other_signs_are_not():
@@ -75,6 +75,24 @@ def test_a_full_device_is_an_error_of_output_but_not_of_complaints():
         )
     assert b"No space left" in found.stderr
     assert found.returncode in (3, 120)  # 120: Python itself could not flush at its end
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2> /dev/full", "2> >(exit)"])
+def test_no_work_stops_for_a_bar_that_cannot_be_drawn(stderr):
+    pytest.importorskip("tqdm")
+    text = (
+        SHOW + "import time\nfor _ in progress_bar(iterable=range(20), mininterval=0): time.sleep(0.01)\nshow('done')"
+    )
+    found = subprocess.run(
+        ["bash", "-c", f'"$0" -c "$1" {stderr}', sys.executable, text], capture_output=True, timeout=120, check=False
+    )
+    assert found.stdout == b"done\n", found.stderr
+
+
+def test_lines_on_the_way_are_dropped_where_they_cannot_be_printed():
+    read, write = os.pipe()
+    os.close(read)
+    mention("nobody reads this", file=os.fdopen(write, "w"))
 
 
 def test_lines_from_anywhere_are_read():

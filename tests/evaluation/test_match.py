@@ -12,6 +12,7 @@ import pytest
 from auction_env.agents.base import Agent, AgentError
 
 from auction_env import agents
+from auction_env.core.files import write_json
 from auction_env.engine.agent import PlayerError
 from auction_env.evaluation.match import (
     Schedule,
@@ -106,6 +107,16 @@ def test_interval_is_that_of_the_mean_over_decks():
         misses += abs(found.mean - 1.0) > found.half_width
     assert 60 <= misses <= 150  # 5 % of 2,000, within four standard errors, and the normal quantile's small excess
     assert estimate([5.0]).half_width == np.inf
+
+
+def test_one_deck_has_no_interval_and_the_texts_say_so(tmp_path):
+    game = get_game("auction_poker")
+    match = play_match(game, make_settings(game, {"num_players": 3}), [Last(), First(), First()], 3)
+    assert match.decks == 1 and "± unknown" in match.text() and "exact" not in match.text()
+    write_json(tmp_path / "one.json", match.summary())
+    one = load_result(tmp_path / "one.json")
+    assert one["agents"][0]["chips_per_deal"]["half_width"] is None
+    assert "± unknown: no difference shown: one deck alone has no interval" in compare(one, one).text()
 
 
 def test_pairing_is_respected(game):

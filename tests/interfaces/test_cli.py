@@ -206,7 +206,7 @@ def test_control_c_ends_cleanly(person, monkeypatch, capsys):
 
     monkeypatch.setattr("builtins.input", interrupted)
     assert cli.main(["play"]) == cli.INTERRUPTED
-    assert capsys.readouterr().out.endswith("Stopped.\n")
+    assert capsys.readouterr().err.endswith("stopped\n")
 
 
 def test_a_match_of_several_deals_with_a_person_who_falls_out(person, capsys):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny_run import tiny_arguments
 
 from auction_env import Table, make_record
 
@@ -95,3 +96,27 @@ def _both(*line) -> str:
     assert found.returncode == 2 and "Traceback" not in out, out
     assert not set(out) & {"\x1b", "\x07", "\x9b", "\u202e"}, ascii(out)
     return out
+
+
+def test_what_is_typed_wrongly_is_told_escaped():
+    """A file's name may stand there: a shell puts in what a pattern such as ``*`` finds."""
+    bell = "\x1b]0;owned\x07"
+    for line in (["compare", "a", f"--{bell}"], ["match", "random", "random", "--time-limit", bell], [f"-{bell}", "x"]):
+        _both("evaluate.py", *line)
+    _both("-m", "auction_env", bell)
+    _both("-m", "auction_env", "solve", "x", f"--{bell}")
+
+
+@pytest.mark.slow
+def test_training_ends_though_nobody_can_read_of_it(tmp_path):
+    """Its bar goes into a closed pipe, its lines to a full device: what it learned is kept all the same."""
+    pytest.importorskip("sb3_contrib")
+    read, write = os.pipe()
+    os.close(read)
+    target = "/dev/full" if os.path.exists("/dev/full") else os.devnull
+    with open(target, "w") as full:
+        line = ["train.py", ROOT / "configs" / "auction_poker.toml", *tiny_arguments(tmp_path / "run")]
+        found = run(*line, stdout=full, stderr=write)
+    os.close(write)
+    assert found.returncode in (0, 2)
+    assert (tmp_path / "run" / "model.safetensors").exists() and (tmp_path / "run" / "evaluation.json").exists()

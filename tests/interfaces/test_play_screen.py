@@ -134,3 +134,10 @@ def test_no_color_is_obeyed_on_a_terminal(monkeypatch):
 def test_words_that_look_like_cards_stay_words_where_no_cards_are_told(capsys):
     assert cli.main(["list"]) == 0
     assert "As strong as" in " ".join(capsys.readouterr().out.split())
+
+
+def test_texts_of_others_are_escaped_where_there_are_colours_too(capsys):
+    screen.set_color("always")
+    screen.say("player_1 is \x1b]0;owned\x07; it shows 5♥")
+    screen.set_color("never")
+    assert capsys.readouterr().out == "player_1 is \\x1b]0;owned\\x07; it shows \x1b[31m5♥\x1b[0m\n"

@@ -42,6 +42,7 @@ def test_every_key_is_documented_and_the_default_config_uses_known_ones():
         (["select_by=montecarlo"], ConfigError, "select_by is 'montecarlo': it must be one of eval_opponents"),
         (["seats=[2, 3]", "num_envs=1", "n_steps=2000"], ConfigError, "there must be a table for each of seats"),
         (["run=runs/good?"], ConfigError, "run is 'runs/good?'"),
+        (["run=runs/caf\udce9"], ConfigError, "in UTF-8"),  # as Python reads a name in another encoding
         (["settings=5"], ConfigError, "settings is 5: it must be a table of keys"),
         (["run="], ConfigError, "run is ''"),
         (["game=chess"], ValueError, "no game 'chess'"),

@@ -16,14 +16,18 @@ import torch
 from auction_env.agents.base import Agent, AgentError
 from auction_env.agents.learning.checkpoint import CHECKPOINT
 from auction_env.agents.learning.config import ConfigError
-from auction_env.agents.learning.evaluation import CURVE
+from auction_env.agents.learning.evaluation import CURVE, Point
 from auction_env.agents.learning.pool import OpponentPool
 from auction_env.agents.learning.progress import Stopped
+from auction_env.agents.learning.report import draw_curve, draw_exploitability
 from auction_env.agents.learning.runs import RUN, resume_run, start_run
 from auction_env.agents.learning.trainer import AVERAGED, LAST, MODEL, WARM
 
 from auction_env import agents
+from auction_env.core.files import write_json
+from auction_env.core.limits import parse_json
 from auction_env.engine.batch import Batch
+from auction_env.evaluation.results import Estimate
 from auction_env.games import available
 from auction_env.games.game import make_settings
 
@@ -265,6 +269,26 @@ def test_a_resumed_run_changes_only_what_can_change_and_damage_is_one_clear_sent
     (tmp_path / "run" / CHECKPOINT).write_bytes(b"not a checkpoint at all")
     with pytest.raises(AgentError, match="checkpoint"):
         resume_run(tmp_path / "run", [], quiet)
+
+
+def test_evaluations_of_one_deck_are_kept_without_an_interval_and_gone_on_with(tmp_path):
+    """One deck says nothing of its spread: null, for a file of JSON knows no infinity."""
+    folder = start_run(tiny(tmp_path / "run", evaluate_deals=2, eval_opponents=["random"]), quiet).run()
+    for point in parse_json((folder / CURVE).read_text()):
+        assert point["chips"]["random"]["half_width"] is None and np.isfinite(point["chips"]["random"]["mean"])
+    trainer = resume_run(folder, ["total_timesteps=896"], quiet)
+    assert all(np.isinf(point.chips["random"].half_width) for point in trainer.curve)
+    trainer.run()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(folder / "x.json", {"a": np.inf})
+    assert not (folder / "x.json").exists()
+
+
+@pytest.mark.parametrize("name", ["ppo:runs/a$\\frac{$b", "ppo:_x_$"])
+def test_names_are_no_formulas_in_pictures(tmp_path, name):
+    point = Point(1000, 1.0, 0.5, {name: Estimate(1.0, 0.5), "random": Estimate(2.0, np.inf)}, {"last": 1.0})
+    for path in (draw_curve(tmp_path, [point], name), draw_exploitability(tmp_path, [point], name)):
+        assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_averaged_weights_are_the_mean_at_first(tmp_path):
