@@ -20,7 +20,7 @@ setup: $(VENV)/.ready  ## a virtual environment with everything in it
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,evaluate,solve,onnx,web,video,dev,docs,examples]'
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(PY) -m pip install --quiet --disable-pip-version-check -e '.[train,evaluate,solve,onnx,data,web,video,dev,docs,examples]'
 	touch $@
 
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from auction_env.cli import check_bot, exchange, listing, pictures, play, replay, serve, watch
+from auction_env.cli import check_bot, exchange, generate, listing, pictures, play, replay, serve, watch
 from auction_env.cli.arguments import INTERRUPTED, Parser, finish, integer, parse_settings
 from auction_env.cli.screen import COLORS, Stop, set_color
 from auction_env.core.terminal import show
@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     check_bot.add_options(commands.add_parser("check-bot", help="check a bot: a program in any language"))
     exchange.add_export(commands.add_parser("export", help="a policy as ONNX, or as a zip for sb3-contrib"))
     exchange.add_import(commands.add_parser("import", help="a zip of stable-baselines3 as a policy file"))
+    generate.add_options(commands.add_parser("generate", help="games of any agents as a parquet file"))
     commands.add_parser("train", help="learn to play by self-play: train --help")
     commands.add_parser("evaluate", help="measure agents: evaluate --help")
     commands.add_parser("solve", help="solve a small setting exactly: solve --help")

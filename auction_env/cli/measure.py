@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from auction_env.cli.arguments import parse_settings
+from auction_env.cli import lineup
 from auction_env.core.extras import require
 from auction_env.core.files import write_file, write_json
-from auction_env.core.limits import MAX_TEXT_BYTES, read_json, reason
-from auction_env.core.processes import usable_workers
-from auction_env.core.terminal import complain, progress_bar, show
+from auction_env.core.terminal import show
 
 EVERY_DEAL = 1 << 60
 REPORT_DEALS = 20_000  # that behaviour is read from, at most, rounded up to parts
@@ -27,26 +23,26 @@ def match(options: Namespace) -> int:
 
     if options.report:
         require("evaluate", "matplotlib")
-    game, settings = _table(options, options.agents, len(options.agents))
+    game, settings = lineup.table(options, options.agents, len(options.agents))
     kept = _kept_records(options)
     config = MatchConfig(
         game,
         settings,
         tuple(options.agents),
         options.deals,
-        _make(),
+        lineup.maker(),
         options.seed,
-        contents=_contents(options.agents),
+        contents=lineup.contents_of(options.agents),
         seatings=options.seatings,
         part_tables=options.part,
         time_limit=options.time_limit,
         notes=_notes(options),
         noted_deals=EVERY_DEAL if options.aivat else kept or REPORT_DEALS,
     )
-    with _bar() as progress:
+    with lineup.deals_bar() as progress:
         played = play(
             config,
-            workers=_workers(options),
+            workers=lineup.workers(options),
             state=options.checkpoint_dir,
             progress=progress,
         )
@@ -107,18 +103,18 @@ def round_robin(options: Namespace) -> int:
     require("evaluate", "openskill")
     from auction_env.evaluation import ratings
 
-    game, settings = _table(options, options.agents, options.seats)
-    with _bar() as progress:
+    game, settings = lineup.table(options, options.agents, options.seats)
+    with lineup.deals_bar() as progress:
         played = ratings.round_robin(
             game,
             settings,
             options.agents,
             options.deals,
-            _make(),
+            lineup.maker(),
             options.seed,
-            contents=_contents(options.agents),
+            contents=lineup.contents_of(options.agents),
             state=options.checkpoint_dir,
-            workers=_workers(options),
+            workers=lineup.workers(options),
             progress=progress,
             seatings=options.seatings,
             part_tables=options.part,
@@ -138,18 +134,18 @@ def best_response(options: Namespace) -> int:
     if wrong:
         raise ValueError(f"best-response takes one agent, and keys of the learner as key=value: not {wrong[0]!r}")
     values = {
-        **_table_of([options.agent], options.game),
+        **lineup.table_of([options.agent], options.game),
         "seed": options.seed,
         "total_timesteps": TIMESTEPS,
         "warm_start": "rules",
         "run": str(options.checkpoint_dir or "best response"),
     }
-    config = make_config(values, [*_overrides(options, options.seats), *options.overrides])
+    config = make_config(values, [*lineup.overrides(options, options.seats), *options.overrides])
     game, settings = config.resolve()
     require("train")
     from auction_env.agents.learning import best_response as responses
 
-    frozen = _make()(options.agent, game, settings, options.seed)
+    frozen = lineup.maker()(options.agent, game, settings, options.seed)
     result = responses.best_response(game, settings, frozen, config, options.deals, options.checkpoint_dir)
     _write_json(options, result.summary())
     show(result.text())
@@ -168,13 +164,13 @@ def benchmark(options: Namespace) -> int:
         raise ValueError(f"name the agents to measure: {options.program} benchmark {options.task} random")
     task = load_task(options.task)
     agents.check_trust(f"task {options.task}", task.opponents, options.trust)
-    with _bar() as progress:
+    with lineup.deals_bar() as progress:
         board = play_board(
             task,
             options.agents,
-            _make(),
-            _content(),
-            workers=_workers(options),
+            lineup.maker(),
+            lineup.digester(),
+            workers=lineup.workers(options),
             state=options.checkpoint_dir,
             progress=progress,
         )
@@ -196,14 +192,14 @@ def leaderboard(options: Namespace) -> int:
     boards = []
     for name in benchmarks.available():
         show(name, file=sys.stderr)
-        with _bar() as progress:
+        with lineup.deals_bar() as progress:
             boards.append(
                 benchmarks.play_board(
                     benchmarks.load_task(name),
                     entries,
-                    _make(),
-                    _content(),
-                    workers=_workers(options),
+                    lineup.maker(),
+                    lineup.digester(),
+                    workers=lineup.workers(options),
                     state=options.checkpoint_dir,
                     progress=progress,
                 )
@@ -228,81 +224,6 @@ def compare(options: Namespace) -> int:
     texts = [results.compare(stored[0], other).text() for other in stored[1:]]
     show("\n\n".join(texts))
     return 0
-
-
-# --- what they share ------------------------------------------------------------------------------------------------
-
-
-def _workers(options: Namespace) -> int:
-    return usable_workers(options.workers, lambda line: complain(options.program, line))
-
-
-def _make() -> Any:
-    from auction_env import agents
-
-    return agents.make
-
-
-def _content() -> Callable[[str], str]:
-    from auction_env.agents.digests import content_digest
-
-    return content_digest
-
-
-def _contents(specs: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_content()(spec) for spec in specs)
-
-
-def _table(options: Namespace, agents: Sequence[str], seats: int | None) -> tuple[Any, Any]:
-    """The game and its settings."""
-    from auction_env.agents.learning.config import make_config
-
-    return make_config(_table_of(agents, options.game), _overrides(options, seats)).resolve()
-
-
-def _overrides(options: Namespace, seats: int | None) -> list[str]:
-    """Settings as overrides of a config; those of ``--set`` come last."""
-    given = [] if seats is None else [f"settings.num_players={seats}"]
-    parse_settings(options.set)  # refuses what is no key=value
-    return [*given, *(f"settings.{text.strip()}" for text in options.set)]
-
-
-def _table_of(specs: Sequence[str], game: str | None) -> dict[str, Any]:
-    """Game and settings: those that the first run among the agents was trained with, unless another game is named."""
-    from auction_env.agents.ppo import split_option
-
-    for spec in specs:
-        stored = Path(split_option(spec.partition(":")[2])[0]) / "run.json"
-        if spec.startswith("ppo:") and stored.is_file():
-            config = _stored_config(stored)
-            if game in (None, config.get("game")):
-                return {key: config[key] for key in ("game", "settings") if key in config}
-    return {"game": game or "auction_poker"}
-
-
-def _stored_config(path: Path) -> dict[str, Any]:
-    """The config in a run's ``run.json``; ValueError naming the file if there is none."""
-    try:
-        return {**read_json(path, MAX_TEXT_BYTES).get("config", {})}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise ValueError(f"{path} is no account of a run: {reason(error)}") from error
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on a terminal, no wider than it, if tqdm is installed."""
-    try:
-        shown = progress_bar(unit=" deals", disable=None, leave=False, unit_scale=True)
-    except ImportError:
-        yield None
-        return
-    with shown as bar:
-
-        def update(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield update
 
 
 def _write_json(options: Namespace, content: Any) -> None:

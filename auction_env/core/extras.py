@@ -11,6 +11,7 @@ EXTRAS = {
     "openspiel": ("pyspiel",),
     "solve": ("scipy", "tqdm"),
     "onnx": ("onnx",),
+    "data": ("pyarrow",),
     "video": ("imageio_ffmpeg",),
     "web": ("starlette", "uvicorn", "websockets"),
 }

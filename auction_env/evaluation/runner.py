@@ -15,8 +15,9 @@ import multiprocessing
 import signal
 import sys
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
 from pathlib import Path
@@ -190,8 +191,7 @@ def _play(plan: MatchConfig, workers: int, store: _Store | None, progress: Calla
     if progress and done:
         progress(done, schedule.deals)
     left = [part for part in range(schedule.parts) if part not in found]
-    run = _in_this_process if min(workers, len(left)) <= 1 else _in_processes
-    for part, arrays in run(plan, left, min(workers, len(left))):
+    for part, arrays in play_parts(plan, left, workers):
         found[part] = arrays
         if store:
             store.save(part, arrays)
@@ -205,9 +205,22 @@ def _play(plan: MatchConfig, workers: int, store: _Store | None, progress: Calla
 
 
 Part = tuple[int, dict[str, np.ndarray]]
+_AHEAD = 4  # parts for each process that may be under way, or finished before an earlier one is
 
 
-def _in_this_process(plan: MatchConfig, parts: Sequence[int], workers: int) -> Iterator[Part]:
+def play_parts(plan: MatchConfig, parts: Sequence[int], workers: int = 1) -> Iterator[Part]:
+    """Play some parts of a match: the number of each and its arrays, as they are finished; few are held at a time.
+
+    Args:
+        plan: the match.
+        parts: their numbers.
+        workers: processes, at least 1; see ``play``, also for the errors.
+    """
+    workers = min(workers, len(parts))
+    return _in_this_process(plan, parts) if workers <= 1 else _in_processes(plan, parts, workers)
+
+
+def _in_this_process(plan: MatchConfig, parts: Sequence[int]) -> Iterator[Part]:
     players = plan.players() if parts else []
     with _single_thread():
         for part in parts:
@@ -251,12 +264,15 @@ def _in_processes(plan: MatchConfig, parts: Sequence[int], workers: int) -> Iter
     plan.players()  # what cannot be made is said here, by its own error
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, _start_worker, (plan,))
-    futures: list[Future[Part]] = [pool.submit(_work, part) for part in parts]
-    processes = list((pool._processes or {}).values())
-    finished = False
+    left, running, finished = deque(parts), dict[Future[Part], int](), False
     try:
-        for future in as_completed(futures):
-            yield future.result()
+        while left or running:
+            while left and left[0] - min(running.values(), default=left[0]) < _AHEAD * workers:
+                part = left.popleft()
+                running[pool.submit(_work, part)] = part
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                del running[future]
+                yield future.result()
         finished = True
     except BrokenProcessPool as error:
         raise TournamentError(
@@ -264,6 +280,7 @@ def _in_processes(plan: MatchConfig, parts: Sequence[int], workers: int) -> Iter
             "there is a state folder"
         ) from error
     finally:
+        processes = list((pool._processes or {}).values())
         pool.shutdown(wait=finished, cancel_futures=True)
         if not finished:
             for process in processes:

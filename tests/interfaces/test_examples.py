@@ -106,6 +106,22 @@ def test_onnx_deal(tmp_path):
 
 
 @pytest.mark.slow
+def test_clone_behaviour(tmp_path):
+    """A clone of the script, as the docs page has it, beats random play clear of zero."""
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from auction_env import cli
+
+    games, policy = str(tmp_path / "games.parquet"), str(tmp_path / "clone.safetensors")
+    assert (
+        cli.main(["generate", "rules", "rules", "rules", "--output", games, "--deals", "1000", "--workers", "1"]) == 0
+    )
+    said = run("clone_behaviour.py", games, policy)
+    mean, half = map(float, re.search(r"([+-][\d.]+) ± ([\d.]+) chips a deal against random", said).groups())
+    assert mean - half > 0, said
+    assert cli.main(["evaluate", f"ppo:{policy}", "random", "random", "--deals", "50", "--workers", "1"]) == 0
+
+
+@pytest.mark.slow
 def test_openspiel_algorithms():
     """Each solver ends below uniform play."""
     pytest.importorskip("pyspiel")
