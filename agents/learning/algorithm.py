@@ -97,7 +97,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
             raise DivergedError("an output of the networks")
         illegal = torch.zeros_like(logits, dtype=torch.bool)
         if action_masks is not None:
-            illegal = torch.from_numpy(np.asarray(action_masks)) == 0
+            illegal = torch.from_numpy(np.asarray(action_masks)).view(logits.shape) == 0
         logs = masked_log_softmax(logits, illegal)
         if deterministic:
             actions = logs.argmax(1)
@@ -157,6 +157,9 @@ class SelfPlayPPO(MaskablePPO):
     def start_magnet(self) -> None:
         """Set the magnet to where the policy is now."""
         self.magnet = copy.deepcopy(self.policy.actor) if self.kl_coef else None
+
+    def _update_info_buffer(self, infos: list[dict[str, Any]], dones: np.ndarray | None = None) -> None:
+        """Nothing: these environments say nothing in their infos, and to look into each would cost time."""
 
     def train(self) -> None:
         """One update of actor and critic from the rollout buffer.

@@ -14,6 +14,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -58,6 +59,22 @@ class MlpNetwork(nn.Sequential):
         for a, b in pairwise([inputs, *net_arch]):
             layers += [_linear(a, b, math.sqrt(2)), ACTIVATIONS[activation]()]
         super().__init__(*layers, _linear([inputs, *net_arch][-1], outputs, gain))
+
+
+class Options(NamedTuple):
+    """Options of some rows as the scorer takes them.
+
+    Attributes:
+        keys: of the first NARROW of each row, float32[B, NARROW or fewer, embedding].
+        wide: int64[W], rows that have more.
+        more: keys of the rest of those, float32[W, ., embedding].
+        actions: of all options of each row, -1 where none may be chosen; float32[B, max_options].
+    """
+
+    keys: torch.Tensor
+    wide: torch.Tensor
+    more: torch.Tensor
+    actions: torch.Tensor
 
 
 class CardNetwork(nn.Module):
@@ -105,20 +122,20 @@ class CardNetwork(nn.Module):
         """float32[B, inputs] -> logits float32[B, num_actions], legal or not; or values float32[B, 1]."""
         return self.leave(*self.enter(rows))
 
-    def enter(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """What the trunk's first layer gives, float32[B, net_arch[0]], and the options with their actions."""
+    def enter(self, rows: torch.Tensor) -> tuple[torch.Tensor, Options]:
+        """What the trunk's first layer gives, float32[B, net_arch[0]], and the options as ``leave`` takes them."""
         own, others, options, actions = self._split(rows)
         seats = torch.relu(self.seat_encoder(others)) * others[..., :1]
-        pooled = [seats.sum(1), seats.amax(1), *self._pool_options(options)]
-        return self._enter(own, torch.cat(pooled, 1)), options, actions
+        total, most, keys = self._read_options(options, actions)
+        return self._enter(own, torch.cat([seats.sum(1), seats.amax(1), total, most], 1)), keys
 
-    def leave(self, latent: torch.Tensor, options: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    def leave(self, latent: torch.Tensor, options: Options) -> torch.Tensor:
         """Logits or values from what ``enter`` gives."""
         for layer in self.trunk[1:]:
             latent = torch.relu(layer(latent))
         if not self.num_actions:
             return self.value_head(latent)
-        return self._logits(latent, options, actions)
+        return self._logits(latent, options)
 
     def _enter(self, own: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
         """The trunk's first layer. In training, in two parts: the features themselves need no gradient."""
@@ -137,18 +154,27 @@ class CardNetwork(nn.Module):
             others = torch.cat([others, parts[4].view(-1, self.num_others, self.oracle)], 2)
         return parts[0], others, parts[2].view(-1, self.max_options, option), parts[3]
 
-    def _pool_options(self, options: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sum and maximum of the encodings of a row's options; those past NARROW only where there are any."""
-        first = options[:, :NARROW]
-        encoded = torch.relu(self.option_encoder(first)) * first[..., :1]
+    def _read_options(self, options: torch.Tensor, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Options]:
+        """Sum and maximum of the encodings of a row's options, and their keys; past NARROW only where there are any."""
+        encoded, keys = self._encode(options[:, :NARROW])
         total, most = encoded.sum(1) * OPTION_WEIGHT, encoded.amax(1)
-        wide = self._wide(options)
+        wide, more = self._wide(options), keys[:0]
         if len(wide):
-            more = options[wide, NARROW:]
-            encoded = torch.relu(self.option_encoder(more)) * more[..., :1]
+            encoded, more = self._encode(options[wide, NARROW:])
             total = total.index_add(0, wide, encoded.sum(1) * OPTION_WEIGHT)
             most = most.index_copy(0, wide, torch.maximum(most[wide], encoded.amax(1)))
-        return total, most
+        return total, most, Options(keys, wide, more, actions)
+
+    def _encode(self, options: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Encodings of options and, of an actor, their keys; both layers with one reading of the options."""
+        size = self.option_encoder.out_features
+        if not self.num_actions:
+            found = self.option_encoder(options)
+        else:
+            layers = (self.option_encoder, self.option_key)
+            weight, bias = torch.cat([one.weight for one in layers]), torch.cat([one.bias for one in layers])
+            found = nn.functional.linear(options, weight, bias)
+        return torch.relu(found[..., :size]) * options[..., :1], found[..., size:]
 
     def _wide(self, options: torch.Tensor) -> torch.Tensor:
         """Rows with more than NARROW options; options are written from the first place on."""
@@ -156,19 +182,19 @@ class CardNetwork(nn.Module):
             return torch.empty(0, dtype=torch.int64)
         return options[:, NARROW, 0].nonzero()[:, 0]
 
-    def _score(self, query: torch.Tensor, options: torch.Tensor) -> torch.Tensor:
-        return self.option_score(torch.relu(query[:, None] + self.option_key(options)))[..., 0]
+    def _score(self, query: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        return self.option_score(torch.relu(query[:, None] + keys))[..., 0]
 
-    def _logits(self, latent: torch.Tensor, options: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    def _logits(self, latent: torch.Tensor, options: Options) -> torch.Tensor:
         """Of plain actions from the head, of options from the scorer, at the places of their actions."""
-        query, places = self.option_query(latent), actions.long()
+        query, places = self.option_query(latent), options.actions.long()
         places = torch.where(places < 0, self.num_actions, places)  # a column past the last, dropped
         logits = latent.new_zeros(len(latent), self.num_actions + 1)
         logits = logits.index_copy(1, self.plain_actions, self.plain_head(latent))
-        logits = logits.scatter_add(1, places[:, :NARROW], self._score(query, options[:, :NARROW]))
-        wide = self._wide(options)
+        logits = logits.scatter_add(1, places[:, :NARROW], self._score(query, options.keys))
+        wide = options.wide
         if len(wide):
-            scores = self._score(query[wide], options[wide, NARROW:])
+            scores = self._score(query[wide], options.more)
             more = scores.new_zeros(len(wide), self.num_actions + 1).scatter_add(1, places[wide, NARROW:], scores)
             logits = logits.index_add(0, wide, more)
         return logits[:, : self.num_actions]
@@ -193,8 +219,8 @@ class SharedCritic(nn.Module):
 
     def both(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits of the actor and values, from one reading of the rows."""
-        latent, options, actions = self._actor[0].enter(rows)
-        return self._actor[0].leave(latent, options, actions), self.layers(latent)
+        latent, options = self._actor[0].enter(rows)
+        return self._actor[0].leave(latent, options), self.layers(latent)
 
 
 def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

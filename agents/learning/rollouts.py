@@ -240,11 +240,14 @@ class AllSeatsVecEnv(VecEnv):
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
-        """Only ``action_masks``: one line for each table asked for."""
+        """Only ``action_masks``: a line for each table asked for; of all tables, all lines as the one item of a list.
+
+        sb3-contrib stacks what it gets and reshapes it: thousands of lines one by one would cost time.
+        """
         if method_name != "action_masks":
             raise AttributeError(f"tables have no method {method_name!r} here: only action_masks")
         masks = self.action_masks()
-        return masks if indices is None else masks[list(self._get_indices(indices))]
+        return [masks] if indices is None else masks[list(self._get_indices(indices))]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """No table is wrapped."""
@@ -328,7 +331,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     ) -> None:
         """As the parent, with one copy; called after a step, so the environment says who acted and what ended."""
         here, env = self.pos, self.vec_env
-        self.observations[here], self.actions[here], self.action_masks[here] = obs, action, action_masks
+        self.observations[here], self.actions[here] = obs, action
+        self.action_masks[here] = action_masks.reshape(self.n_envs, -1)
         self.values[here], self.log_probs[here] = value.flatten().numpy(), log_prob.numpy()
         self.seats[here], self.ended[here], self.payoffs[here] = env.acted, env.ended, env.payoffs
         self.pos += 1

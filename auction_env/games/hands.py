@@ -142,6 +142,30 @@ def rank_key(cards: Any) -> Any:
 
 
 @inner
+def _rank_category(one: Any, two: Any, three: Any, four: Any) -> Any:
+    """The category of ``rank_key``, from the rank sets of ``_groups``."""
+    if four:
+        return _QUADS
+    if three and two & (two - 1):
+        return _FULL
+    if _straight(one):
+        return _STRAIGHT
+    if three:
+        return _TRIPS
+    if two:
+        return _TWO_PAIR if two & (two - 1) else _PAIR
+    return _HIGH_CARD
+
+
+@inner
+def compare_by_rank(key: Any, cards: Any) -> Any:
+    """How a high key compares with ``rank_key(cards)``: positive if it is better, 0 if equal; quicker than the key."""
+    one, two, three, four = _groups(cards)
+    lead = (key >> 20) - _rank_category(one, two, three, four)
+    return lead if lead else key - rank_key(cards)
+
+
+@inner
 def _lowest(ranks: Any, places: Any) -> Any:
     """The ``places`` lowest ranks of a set, as a set."""
     found = 0
@@ -178,6 +202,36 @@ def low_key(cards: Any) -> Any:
     if three:
         return (_TRIPS << 20) | (_pack(three, 1) << 16) | (_pack(one ^ three, 2) << 8)
     return _pack(one, 5)
+
+
+@inner
+def low_ranks(key: Any) -> Any:
+    """The ranks of a low key as a set, ace lowest, if they are five different ones; otherwise a set above all those."""
+    ranks: Any = 1 << 13
+    if key >> 20 == 0 and key & 15:
+        ranks = 0
+        for shift in (0, 4, 8, 12, 16):
+            ranks |= 1 << (key >> shift & 15) >> 1
+    return ranks
+
+
+@inner
+def compare_low(key: Any, ranks: Any, cards: Any) -> Any:
+    """How a low key compares with ``low_key(cards)``: positive if it is better, 0 if equal; quicker than the key.
+
+    Args:
+        key: of a hand of as many cards.
+        ranks: ``low_ranks(key)``. Of five different ranks the sets compare as the hands do.
+        cards: the other hand.
+    """
+    one, _, _, _ = _groups(cards)
+    number = _COUNT[one]
+    if number < 5:
+        return low_key(cards) - key
+    held = (one << 1 & _LANE) | (one >> 12)
+    for _ in range(5, number):
+        held ^= _top_bit(held)
+    return held - ranks
 
 
 @kernel

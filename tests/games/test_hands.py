@@ -14,7 +14,19 @@ from reference import best_high, best_low
 from auction_env import describe, high_rank, low_rank
 from auction_env.core.jit import kernel
 from auction_env.games.cards import CARD_NAMES, card_bit, deck_cards, mask_of
-from auction_env.games.hands import HIGH_CATEGORIES, LOW_CATEGORIES, few_key, high_key, high_keys, low_key, low_keys
+from auction_env.games.hands import (
+    HIGH_CATEGORIES,
+    LOW_CATEGORIES,
+    compare_by_rank,
+    compare_low,
+    few_key,
+    high_key,
+    high_keys,
+    low_key,
+    low_keys,
+    low_ranks,
+    rank_key,
+)
 
 
 def high(hand: str) -> str:
@@ -283,3 +295,15 @@ def test_few_cards_rank_as_the_whole_evaluator_ranks_them():
     hands += [list(cards) for cards in combinations((0, 1, 2, 3, 4, 5, 48, 49, 50, 51), 4)]
     for cards in hands:
         assert few_key(mask_of(cards)) == high_key(mask_of(cards))
+
+
+@pytest.mark.parametrize("size", range(1, 8))
+def test_hands_compare_as_their_keys_do(size: int) -> None:
+    """The quick comparisons, of hands of as many cards; of a short deck too, where ties and groups are frequent."""
+    rng = np.random.default_rng(size)
+    for deck in (np.arange(52), np.arange(28, 52)):
+        masks = [mask_of(rng.choice(deck, size, replace=False).tolist()) for _ in range(1500)]
+        for mine, other in pairwise(masks):
+            high, low = high_key(mine), low_key(mine)
+            assert np.sign(compare_by_rank(high, other)) == np.sign(high - rank_key(other))
+            assert np.sign(compare_low(low, low_ranks(low), other)) == np.sign(low_key(other) - low)

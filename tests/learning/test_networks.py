@@ -74,12 +74,15 @@ def test_wide_rows_are_read_whole():
     """Thirty-two discards: past NARROW options a row is read in two parts, to the same numbers as in one."""
     batch, rows, found = seen("auction_flop", steps=0)
     net = network(batch, rows)
-    _, _, options, _ = net._split(found)
+    _, _, options, actions = net._split(found)
     assert (options[:, NARROW:, 0] > 0).any()
     encoded = torch.relu(net.option_encoder(options)) * options[..., :1]
-    total, most = net._pool_options(options)
+    total, most, keys = net._read_options(options, actions)
     torch.testing.assert_close(total, encoded.sum(1) * 0.25, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(most, encoded.amax(1))
+    whole = net.option_key(options)
+    torch.testing.assert_close(keys.keys, whole[:, :NARROW], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(keys.more, whole[keys.wide, NARROW:], atol=1e-5, rtol=1e-4)
 
 
 def test_other_seats_and_options_may_come_in_any_order():

@@ -27,7 +27,7 @@ from auction_env.games.cards import EMPTY, card_bit, clockwise, mix, suit_ranks
 from auction_env.games.features import FeatureLayout, hand_fields, offset, rank_counts, write_hand, write_low
 from auction_env.games.game import ObservationField
 from auction_env.games.hand_strength import COUNT, high_promise, low_promise, whole_deck
-from auction_env.games.hands import few_key, high_key, low_key, rank_key
+from auction_env.games.hands import compare_by_rank, compare_low, few_key, high_key, low_key, low_ranks
 
 # Strength by category of the high hand, and by highest rank of the low hand (ace 1; the last entry: a pair), for 2 to 7
 # seats: how often such a hand beats another one that goes the same way, as measured when ``rules`` plays itself.
@@ -371,8 +371,8 @@ def _write_beaten(s: Any, high: Any, low: Any, shown: Any, live: Any, cards: Any
             for _ in range(s.hole_cards):
                 word, bit = _draw_card(word, other, cards, number)
                 other |= bit
-            _compare_high(high, high_key(other), 1, out)
-            _compare_low(low, low_key(other), 1, out)
+            _count(high - high_key(other), 1, out, _S_BEATEN)
+            _count(low_key(other) - low, 1, out, _S_BEATEN + 2)
             hands += 1
     for place in range(4):
         out[_S_BEATEN + place] /= max(hands, 1)
@@ -389,17 +389,10 @@ def _draw_card(word: Any, taken: Any, cards: Any, number: Any) -> Any:
 
 
 @inner
-def _compare_high(high: Any, other: Any, times: Any, out: Any) -> None:
-    """Count so many more high hands beaten or tied."""
-    out[_S_BEATEN] += times * (high > other)
-    out[_S_BEATEN + 1] += times * (high == other)
-
-
-@inner
-def _compare_low(low: Any, other: Any, times: Any, out: Any) -> None:
-    """Count so many more low hands beaten or tied."""
-    out[_S_BEATEN + 2] += times * (low < other)
-    out[_S_BEATEN + 3] += times * (low == other)
+def _count(lead: Any, times: Any, out: Any, at: Any) -> None:
+    """Count so many more hands beaten or tied, by the sign of the lead over them."""
+    out[at] += times * (lead > 0)
+    out[at + 1] += times * (lead == 0)
 
 
 @inner
@@ -412,28 +405,43 @@ def _most_suited(cards: Any) -> Any:
 
 
 @inner
+def _flush_suits(cards: Any) -> Any:
+    """All cards of the suits in which two more could make a flush."""
+    found = EMPTY
+    for suit in range(4):
+        if COUNT[suit_ranks(cards, suit)] >= 3:
+            found |= np.uint64(0x1FFF) << np.uint64(16 * suit)
+    return found
+
+
+@inner
 def _compare_pairs(high: Any, low: Any, shown: Any, live: Any, cards: Any, out: Any) -> None:
     """Compare with ``shown`` and each pair of live cards: pairs of the same ranks make the same hand, but for flushes.
 
     ``cards`` lists the live ones by rank.
     """
-    flushes = _most_suited(shown) >= 3
+    needed, suits, ranks, counts = 5 - _most_suited(shown), _flush_suits(shown), low_ranks(low), 0
+    for rank in range(13):
+        counts |= rank_counts(live, rank) << 3 * rank
     upper = 0  # where the cards of the rank begin
     for rank in range(13):
-        number, lower = rank_counts(live, rank), 0
+        number, lower = counts >> 3 * rank & 7, 0
         for other in range(rank + 1):
-            others = rank_counts(live, other)
+            others = counts >> 3 * other & 7
             pairs = number * others if other < rank else number * (number - 1) // 2
             if pairs > 0:
                 hand = shown | cards[upper] | cards[lower + (other == rank)]
-                _compare_low(low, low_key(hand), pairs, out)
-                if flushes:
+                _count(compare_low(low, ranks, hand), pairs, out, _S_BEATEN + 2)
+                if needed <= 2:
                     for first in range(number):
+                        suited = cards[upper + first] & suits != EMPTY
                         for second in range(others if other < rank else first):
+                            if suited + (cards[lower + second] & suits != EMPTY) < needed:
+                                continue
                             held = shown | cards[upper + first] | cards[lower + second]
                             if _most_suited(held) >= 5:
-                                _compare_high(high, high_key(held), 1, out)
+                                _count(high - high_key(held), 1, out, _S_BEATEN)
                                 pairs -= 1
-                _compare_high(high, rank_key(hand), pairs, out)
+                _count(compare_by_rank(high, hand), pairs, out, _S_BEATEN)
             lower += others
         upper += number
