@@ -10,7 +10,7 @@ LOWEST_TESTS := $(addprefix tests/,interfaces/test_single.py interfaces/test_vec
 	interfaces/test_aec.py interfaces/test_sb3.py engine/test_render.py learning/test_tensor_file.py \
 	learning/test_policy_files.py learning/test_runs.py)
 AGENTS ?= rules:tight rules:loose rules:aggressive --without montecarlo
-.PHONY: help setup train learning leaderboard bench docs test test-lowest test-all lint clean
+.PHONY: help setup train learning leaderboard bench docs test test-clients test-lowest test-all lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -42,6 +42,9 @@ test-lowest: $(LOWEST)/.ready  ## the interfaces on the lowest versions that pyp
 test-all: setup lint test-lowest  ## the slow ones too, and the lowest versions allowed
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS)
 
+test-clients: setup  ## the examples of other libraries, each in an environment that can hold it: some GB at first
+	$(PY) examples/clients/run.py
+
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
@@ -62,4 +65,4 @@ lint: setup  ## ruff and mypy
 	$(PY) -m mypy
 
 clean:  ## remove what the commands above made, but not runs/
-	rm -rf $(VENV) $(LOWEST) build docs/_build docs/generated *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .venv-clients build docs/_build docs/generated *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

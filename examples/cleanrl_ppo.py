@@ -1,4 +1,4 @@
-"""PPO in plain torch on the Gymnasium VectorEnv, in one file as CleanRL has it: no training library at all.
+"""PPO in plain torch on the Gymnasium VectorEnv, in one file as CleanRL has it, without a training library.
 
     python examples/cleanrl_ppo.py            # under a minute on two busy cores: from +0.2 to +15 chips a deal (seed 0)
 

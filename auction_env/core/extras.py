@@ -13,6 +13,7 @@ EXTRAS = {
     "onnx": ("onnx",),
     "data": ("pyarrow",),
     "video": ("imageio_ffmpeg",),
+    "ray": ("ray", "torch"),
     "web": ("starlette", "uvicorn", "websockets"),
 }
 

@@ -108,6 +108,8 @@ class AuctionParallelEnv(ParallelEnv[str, Any, int]):
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:  # type: ignore[override]
         """Act for all agents: ``actions`` has an action for each of ``agents``; those of seats that are out do nothing.
 
+        Once the match is over, no actions, ``{}``, give five empty dicts, as in PettingZoo's own environments.
+
         Returns:
             Observations, rewards, terminations, truncations (never) and infos, by agent.
 
@@ -117,6 +119,8 @@ class AuctionParallelEnv(ParallelEnv[str, Any, int]):
             TypeError: ``actions`` is no mapping.
         """
         if not self.agents:
+            if self.table.deals and isinstance(actions, Mapping) and not actions:
+                return {}, {}, {}, {}, {}
             raise ValueError("there is nobody to act: call reset first")
         if not isinstance(actions, Mapping):
             raise TypeError(

@@ -140,5 +140,30 @@ def test_cleanrl_ppo_learns():
     assert float(re.search(r": ([+-][\d.]+) chips", last)[1]) > 5, last
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["pettingzoo", "gymnasium", "sb3", "supersuit"])
+def test_clients_that_fit_our_own_environment(client):
+    """Those of the other libraries are run by ``make test-clients``."""
+    run(f"clients/with_{client}.py")
+
+
+def test_the_table_of_clients_tells_of_every_example_and_its_glue(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(EXAMPLES / "clients"))
+    import run as clients
+
+    scripts = {client.script for client in clients.CLIENTS}
+    assert {f"clients/{path.name}" for path in (EXAMPLES / "clients").glob("with_*.py")} == scripts - {"cleanrl_ppo.py"}
+    rows = re.findall(r"^\| (.+?) \| .+? \| (\d+) \|.*\| (.+?) \|$", clients.PAGE.read_text(), re.MULTILINE)
+    told = {name: (int(glue), result) for name, glue, result in rows}
+    assert told == {client.name: (clients.lines_of_glue(client), "runs") for client in clients.CLIENTS}
+    page = tmp_path / "page.md"
+    page.write_text(clients.PAGE.read_text())
+    monkeypatch.setattr(clients, "PAGE", page)
+    client = clients.CLIENTS[0]
+    clients.write({client.name: clients.row(client, "ValueError: a | b")})
+    assert "fails: ValueError: a / b |" in page.read_text()
+    assert len(page.read_text().splitlines()) == len((clients.ROOT / "docs" / "interfaces.md").read_text().splitlines())
+
+
 def test_every_example_is_run_here():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(re.findall(r'"(\w+\.py)"', Path(__file__).read_text()))

@@ -290,3 +290,16 @@ def test_names_spaces_and_views(game):
     assert env.observe_named("player_1").keys() == env.table.observe_named(1).keys()
     assert env.record("player_1")["seat"] == 1
     assert auction_env.auction_poker_v0.parallel_env is not None
+
+
+def test_no_actions_once_all_is_over_give_nothing_as_pettingzoos_own_environments_do():
+    env = AuctionParallelEnv("auction_poker", num_players=2)
+    with pytest.raises(ValueError, match="call reset first"):
+        env.step({})  # nothing has begun
+    observations, _ = env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    while env.agents:
+        observations, *_ = env.step(sample(env, observations, rng))
+    assert env.step({}) == ({}, {}, {}, {}, {})
+    with pytest.raises(ValueError, match="call reset first"):
+        env.step({"player_0": 0})
