@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,9 @@ def begin(trainer: Trainer) -> Trainer:
 
 def _check_new(folder: Path) -> None:
     if (folder / CHECKPOINT).exists():
-        raise ConfigError(f"{folder} holds a run already: go on with --resume {folder}, or give another run=FOLDER")
+        raise ConfigError(
+            f"{folder} holds a run already: go on with --resume {shlex.quote(str(folder))}, or give another run=FOLDER"
+        )
 
 
 def resume_run(

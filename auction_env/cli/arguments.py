@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from auction_env.core.files import OutputError
 from auction_env.core.limits import parse_value, whole
 from auction_env.core.processes import stopped_by_signals
 from auction_env.core.terminal import complain, hush, mention
@@ -67,6 +66,16 @@ def finish(program: str, work: Callable[[], int], stopped: Callable[[], str] = l
     except PlayerError as error:
         complain(program, error)
         return 1
-    except (ValueError, OutputError, OSError) as error:
+    except OSError as error:
+        named = error.filename is not None and error.strerror
+        complain(program, f"{error.filename}: {error.strerror}" if named else error)
+        return 2
+    except ValueError as error:
         complain(program, error)
         return 2
+
+
+def check_seats(agents: Sequence[str]) -> None:
+    """Raise ValueError if there are too few agents for any table; of too many a game's settings tell."""
+    if len(agents) < 2:
+        raise ValueError("there is one agent: name one for each seat, at least two")

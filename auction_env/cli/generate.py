@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from auction_env.cli import lineup
-from auction_env.cli.arguments import integer
+from auction_env.cli.arguments import check_seats, integer
 from auction_env.core.extras import require
 from auction_env.core.files import check_output
 from auction_env.core.terminal import show
@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if not options.agents:
         raise ValueError("name the agents, one for each seat: generate rules rules random --output games.parquet")
+    check_seats(options.agents)
     check_output(options.output, "--output")
     game, settings = lineup.table(options, options.agents, len(options.agents))
     with lineup.deals_bar() as progress:

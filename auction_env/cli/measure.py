@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from auction_env.cli import lineup
+from auction_env.cli.arguments import check_seats
 from auction_env.core.extras import require
-from auction_env.core.files import write_file, write_json
+from auction_env.core.files import check_folder, write_file, write_json
 from auction_env.core.terminal import show
 
 EVERY_DEAL = 1 << 60
@@ -23,6 +24,7 @@ def match(options: Namespace) -> int:
 
     if options.report:
         require("evaluate", "matplotlib")
+    check_seats(options.agents)
     game, settings = lineup.table(options, options.agents, len(options.agents))
     kept = _kept_records(options)
     config = MatchConfig(
@@ -87,7 +89,7 @@ def _notes(options: Namespace) -> Any:
 
 
 def _kept_records(options: Namespace) -> int:
-    """How many tables are kept as records. Raises ValueError unless the number makes sense."""
+    """How many tables are kept as records. Raises ValueError unless the number makes sense and the folder is one."""
     from auction_env.evaluation.histories import MAX_RECORDS
 
     if not options.records:
@@ -95,6 +97,7 @@ def _kept_records(options: Namespace) -> int:
     text = str(options.records[0])
     if not text.isdecimal() or not 1 <= int(text) <= MAX_RECORDS:
         raise ValueError(f"--records {text}: give a number from 1 to {MAX_RECORDS}, and a folder")
+    check_folder(Path(options.records[1]), "--records")
     return int(text)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from auction_env.cli.arguments import INTERRUPTED, Parser, finish
 from auction_env.core.extras import require
@@ -59,14 +60,15 @@ def _train(options: argparse.Namespace, program: str) -> int:
         trainer = resume_run(Path(config.run), options.overrides, trust=options.trust)
     else:
         trainer = start_run(config)
+    go_on = f"{_python(program)} --resume {quote(str(trainer.folder))}"
     try:
         folder = trainer.run()
         results = trainer.final_evaluation()
     except Stopped:
-        show(f"\nstopped and saved; go on with: {_python(program)} --resume {trainer.folder}")
+        show(f"\nstopped and saved; go on with: {go_on}")
         return INTERRUPTED
     except KeyboardInterrupt as stop:
-        show(f"\nstopped at once; from the last checkpoint go on with: {_python(program)} --resume {trainer.folder}")
+        show(f"\nstopped at once; from the last checkpoint go on with: {go_on}")
         return int(getattr(stop, "status", INTERRUPTED))
     show("\n\n".join(result.text() for result in results.values()))
     show(f"run folder: {folder}; learning curve: {folder / 'curve.png'}")

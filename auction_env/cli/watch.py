@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from auction_env.cli.arguments import integer, parse_settings
+from auction_env.cli.arguments import check_seats, integer, parse_settings
 from auction_env.cli.replay import pause, tell
 from auction_env.cli.screen import say, show_table
 from auction_env.core.files import check_output
@@ -33,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Let agents play a match, step by step; returns the exit status."""
+    check_seats(options.agents)
     game = get_game(options.game)
     settings = make_settings(game, {**parse_settings(options.set), "num_players": len(options.agents)})
     if options.record:

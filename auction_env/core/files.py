@@ -237,6 +237,22 @@ def check_output(path: Path, what: str = "output") -> None:
         os.close(descriptor)
 
 
+def check_folder(path: Path, what: str = "output") -> None:
+    """See that files can be written in a folder, which is made if need be. Raises OutputError."""
+    try:
+        _make_folder(path)
+    except OSError as error:
+        raise OutputError(f"{what}: {path} cannot be made ({error.strerror or error}): name another folder") from error
+    check_output(path / "new", what)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NotADirectoryError(errno.ENOTDIR, "a file is in its place", str(path)) from error
+
+
 def _is_plain(path: Path) -> bool:
     return not os.path.exists(path) or os.path.isfile(path)
 
@@ -332,7 +348,7 @@ class FolderLock:
         sweep(self.folder)
 
     def _acquire(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(self.folder)
         path = self.folder / LOCK_FILE
         while self._descriptor is None:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

@@ -44,3 +44,8 @@ def test_the_command_keeps_records_and_refuses_nonsense(tmp_path, capsys):
     assert "3 in" in capsys.readouterr().out
     assert main(["random", "random", "--deals", "20", "--records", "x", str(folder)]) == 2
     assert "--records x" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    for where in (tmp_path / "file", tmp_path / "file" / "within"):
+        assert main(["random", "random", "--deals", "9e8", "--records", "3", str(where)]) == 2
+        assert f"--records: {where} cannot be made" in capsys.readouterr().err
+    assert main(["random"]) == 2 and "there is one agent: name one for each seat" in capsys.readouterr().err

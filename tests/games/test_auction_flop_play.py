@@ -18,6 +18,7 @@ from auction_env.games import auction_flop, get_game
 from auction_env.games.auction_flop import Settings
 from auction_env.games.cards import CARD_NAMES
 from auction_env.games.game import IllegalActionError, SettingsError
+from auction_env.rendering.text import text
 
 # --- settings and actions -------------------------------------------------------------------------------------------
 
@@ -50,6 +51,13 @@ def test_the_defaults_are_the_rulings() -> None:
 def test_nonsense_fails_at_construction_naming_the_setting(name: str, value: Any) -> None:
     with pytest.raises(SettingsError, match=name):
         Settings(**{name: value})
+
+
+def test_how_many_numbers_there_must_be_is_said() -> None:
+    with pytest.raises(SettingsError, match="give exactly 6 numbers"):
+        Settings(discard_fees=(0,))
+    with pytest.raises(SettingsError, match="give 1 to 8 numbers"):
+        Settings(pot_shares=())
 
 
 def test_too_small_a_deck_is_refused_with_the_numbers() -> None:
@@ -321,6 +329,11 @@ def test_b5_kept_cards_join_the_hand_the_rest_is_discarded_and_only_the_number_i
 # --- B6: nobody bids ------------------------------------------------------------------------------------------------
 
 
+def sale(table: Table) -> str:
+    """What everybody is told, on one line."""
+    return " ".join(text(table.view(None), None).split())
+
+
 def test_b6_case_6_the_refusal_ladder_goes_round_until_someone_takes() -> None:
     table = after_discards(1, 1, 1)
     play(table, "pass", "pass", "pass")
@@ -334,6 +347,9 @@ def test_b6_case_6_the_refusal_ladder_goes_round_until_someone_takes() -> None:
     play(table, "take")
     assert table.state.pot == 22 and stacks(table) == [93, 91, 94]
     assert table.phase == "keep" and table.to_act == 2 and "take" not in legal(table)
+    assert "Taken for nothing by player_2 after 4 refusals." in sale(table)
+    play(table, "keep 0")
+    assert "Taken for nothing by player_2, who kept 1 card, after 4 refusals." in sale(table)
 
 
 def test_b6_the_first_voice_may_take_for_nothing_and_keeps_at_least_one() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
 from pathlib import Path
 
@@ -123,3 +124,30 @@ def test_an_installed_wheel_has_its_benchmarks_and_agents(tmp_path):
     found = run(["-c", code], tmp_path)
     assert found.returncode == 0, found.stderr
     assert {"auction_poker-4p-v0", "auction_flop-8p-v0", "random", "rules"} <= set(found.stdout.split())
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_source_distribution_run(tmp_path):
+    """Those that read files of the repository, in an environment that borrows the packages of this one."""
+    distributions(tmp_path)
+    (sdist,), unpacked, own = tmp_path.glob("*.tar.gz"), tmp_path / "unpacked", tmp_path / "venv"
+    with tarfile.open(sdist) as packed:
+        packed.extractall(unpacked, filter="data")
+    (place,) = unpacked.iterdir()
+    venv.create(own, symlinks=True)
+    (site,) = own.rglob("site-packages")
+    (site / "borrowed.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+    tests = [
+        "tests/core",
+        "tests/games/test_golden.py",
+        "tests/interfaces/test_package.py",
+        "tests/interfaces/test_docs.py",
+    ]
+    for line in (
+        ["pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-e", "."],
+        ["pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests],
+    ):
+        found = subprocess.run(
+            [str(own / "bin" / "python"), "-m", *line], cwd=place, capture_output=True, text=True, check=False
+        )
+        assert found.returncode == 0, found.stdout + found.stderr

@@ -111,8 +111,8 @@ def _view_lines(s: Any, up: bool) -> list[str]:
     lines = [f"Deal {s.deal_number + 1} of {s.num_deals}."]
     last = int(s.num_flops) - 1 - up
     if last >= 0:
-        kept = _cards_text(int(SUBSET_SIZE[s.kept[last]]))
-        lines.append(f"Flop {last + 1} was {_flop_text(s, last)}. {_sale_text(s, last)}, who kept {kept}.")
+        kept = f", who kept {_cards_text(int(SUBSET_SIZE[s.kept[last]]))},"
+        lines.append(f"Flop {last + 1} was {_flop_text(s, last)}. {_sale_text(s, last, kept).rstrip(',')}.")
     if s.phase == BID:
         lines.append(f"player_{s.bidder} bids {s.price}." if s.price else "Nobody has bid yet.")
     if s.phase == REFUSE:
@@ -126,13 +126,13 @@ def _flop_text(s: Any, flop: int) -> str:
     return names_of(s.flops[flop, : s.flop_size])
 
 
-def _sale_text(s: Any, flop: int) -> str:
-    """Who got a flop, and what for."""
-    buyer, cost = f"player_{s.buyer[flop]}", int(s.cost[flop])
+def _sale_text(s: Any, flop: int, kept: str = "") -> str:
+    """Who got a flop, and what for; ``kept`` follows the buyer."""
+    buyer, cost = f"player_{s.buyer[flop]}{kept}", int(s.cost[flop])
     if cost > 0:
         return f"Sold for {cost} to {buyer}"
     after = f" after {-cost} refusal{'s' if cost < -1 else ''}" if cost else ""
-    return f"Taken for nothing{after} by {buyer}"
+    return f"Taken for nothing by {buyer}{after}"
 
 
 def _seat_view(s: Any, seat: int, viewer: int | None, up: bool) -> SeatView:
