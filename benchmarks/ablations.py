@@ -31,6 +31,7 @@ CONFIG = ROOT / "configs" / "auction_poker.toml"
 SHORT = (
     "total_timesteps=600000",
     "num_envs=1024",
+    "batch_size=1024",
     "warm_start_timesteps=200000",
     "evaluate_deals=1000",
     "threads=1",
