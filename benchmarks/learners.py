@@ -87,7 +87,7 @@ def learning(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
         [(name, name, (peer,)) for name in games],
         skipped,
     )
-    add_target(row, "40 x the tutorial's way", 40, MAIN_GAME, peer)
+    add_target(row, "60 x the tutorial's way", 60, MAIN_GAME, peer)
     return row
 
 

@@ -211,10 +211,11 @@ def entries(rows: Any, name: str, index: Any = None) -> Any:
         name: the field.
         index: of an array's entries, which: an integer, or one for each row.
     """
+    if isinstance(rows, np.void):
+        values = np.void.__getitem__(rows, name)  # a record's own way, in Python, takes three times as long
+        return int(values if index is None else values[index])
     values = rows[name]
-    if rows.ndim:
-        return (values if index is None else values[np.arange(len(values)), index]).astype(np.int64)
-    return int(values if index is None else values[index])
+    return (values if index is None else values[np.arange(len(values)), index]).astype(np.int64)
 
 
 def plain_integers(settings: Any) -> None:
