@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from auction_env.cli import measure
 from auction_env.cli.arguments import Parser, finish, integer
+from auction_env.core.extras import MissingExtraError, require
 from auction_env.core.files import check_outputs
 from auction_env.core.terminal import show
 
@@ -128,7 +129,13 @@ def _play(parser: argparse.ArgumentParser) -> None:
 
 def _machine(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--workers", type=integer, help="processes (default: one for each core); the result is the same")
+    add(
+        "--workers",
+        type=_workers,
+        metavar="N|ray[:ADDRESS]",
+        help="processes (default: one for each core), or a cluster of Ray: that at ADDRESS or RAY_ADDRESS, else one "
+        "started here; the result is the same",
+    )
     add(
         "--checkpoint-dir",
         metavar="DIR",
@@ -143,6 +150,16 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 def _seatings(text: str) -> int:
     return 1 << 30 if text == "all" else integer(text)
+
+
+def _workers(text: str) -> int | str:
+    if text.partition(":")[0] != "ray":
+        return integer(text)
+    try:
+        require("ray", "ray")
+    except MissingExtraError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _seconds(text: str) -> float:

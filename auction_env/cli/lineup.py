@@ -14,8 +14,12 @@ from auction_env.core.processes import usable_workers
 from auction_env.core.terminal import complain, progress_bar
 
 
-def workers(options: Namespace) -> int:
-    """Processes to play with: those of ``--workers``, or one for each core."""
+def workers(options: Namespace) -> Any:
+    """Who plays: as many processes as ``--workers`` says, or one for each core; or a cluster (``ray:ADDRESS``)."""
+    if isinstance(options.workers, str):
+        from auction_env.evaluation.ray_workers import RayWorkers
+
+        return RayWorkers(options.workers.partition(":")[2] or None)
     return usable_workers(options.workers, lambda line: complain(options.program, line))
 
 

@@ -17,7 +17,7 @@ from auction_env.core.limits import parse_toml, reason, shorten
 from auction_env.core.names import hint
 from auction_env.evaluation.match import Schedule
 from auction_env.evaluation.results import Comparison, MatchResult, compare, digest_of
-from auction_env.evaluation.runner import Make, MatchConfig, play
+from auction_env.evaluation.runner import Make, MatchConfig, Workers, play
 from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
 
@@ -210,7 +210,7 @@ def play_board(
     make: Make,
     content: Callable[[str], str] = lambda spec: "",
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     state: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Board:

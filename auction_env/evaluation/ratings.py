@@ -18,7 +18,7 @@ import numpy as np
 
 from auction_env.evaluation.match import plain_settings
 from auction_env.evaluation.results import Estimate, columns, digest_of, estimate, plain
-from auction_env.evaluation.runner import Make, MatchConfig, play
+from auction_env.evaluation.runner import Make, MatchConfig, Workers, play
 from auction_env.games.game import Game
 
 MAX_LINEUPS = 60
@@ -178,7 +178,7 @@ def round_robin(
     seed: int = 0,
     *,
     contents: Sequence[str] = (),
-    workers: int = 1,
+    workers: Workers = 1,
     state: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     **plan: Any,

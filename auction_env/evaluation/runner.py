@@ -156,10 +156,14 @@ class Played:
     notes: dict[str, np.ndarray]
 
 
+Part = tuple[int, dict[str, np.ndarray]]  # its number; results and notes by name
+Workers = int | Callable[[MatchConfig, Sequence[int]], Iterator[Part]]  # processes, or what plays parts in any order
+
+
 def play(
     plan: MatchConfig,
     *,
-    workers: int = 1,
+    workers: Workers = 1,
     state: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Played:
@@ -168,7 +172,7 @@ def play(
     Args:
         plan: the match.
         workers: processes; 1 plays in this one. Results are the same. A script that asks for more must start under
-            ``if __name__ == "__main__":``, for they are spawned.
+            ``if __name__ == "__main__":``, for they are spawned. Or what plays parts elsewhere, such as ``RayWorkers``.
         state: a folder that keeps finished parts; made if need be. What it holds already is not played again.
         progress: called with the number of deals finished so far, and of all.
 
@@ -178,13 +182,15 @@ def play(
         PlayerError: an agent failed, acted illegally or was too slow; it is named. Finished parts are kept.
         AgentError, ValueError: an agent cannot be made.
     """
-    if workers < 1:
+    if isinstance(workers, int) and workers < 1:
         raise TournamentError(f"workers is {workers}: it must be at least 1")
     with _Store(plan, state) if state is not None else contextlib.nullcontext() as store:
         return _play(plan, workers, store, progress)
 
 
-def _play(plan: MatchConfig, workers: int, store: _Store | None, progress: Callable[[int, int], None] | None) -> Played:
+def _play(
+    plan: MatchConfig, workers: Workers, store: _Store | None, progress: Callable[[int, int], None] | None
+) -> Played:
     schedule = plan.schedule
     found: dict[int, dict[str, np.ndarray]] = store.finished() if store else {}
     done = sum(schedule.part_deals(part) for part in found)
@@ -204,11 +210,10 @@ def _play(plan: MatchConfig, workers: int, store: _Store | None, progress: Calla
     return Played(schedule.result(plan.agents, [part["net"] for part in parts], plan.contents), notes)
 
 
-Part = tuple[int, dict[str, np.ndarray]]
 _AHEAD = 4  # parts for each process that may be under way, or finished before an earlier one is
 
 
-def play_parts(plan: MatchConfig, parts: Sequence[int], workers: int = 1) -> Iterator[Part]:
+def play_parts(plan: MatchConfig, parts: Sequence[int], workers: Workers = 1) -> Iterator[Part]:
     """Play some parts of a match: the number of each and its arrays, as they are finished; few are held at a time.
 
     Args:
@@ -216,19 +221,21 @@ def play_parts(plan: MatchConfig, parts: Sequence[int], workers: int = 1) -> Ite
         parts: their numbers.
         workers: processes, at least 1; see ``play``, also for the errors.
     """
+    if not isinstance(workers, int):
+        return workers(plan, parts)
     workers = min(workers, len(parts))
     return _in_this_process(plan, parts) if workers <= 1 else _in_processes(plan, parts, workers)
 
 
 def _in_this_process(plan: MatchConfig, parts: Sequence[int]) -> Iterator[Part]:
     players = plan.players() if parts else []
-    with _single_thread():
+    with single_thread():
         for part in parts:
             yield part, plan.play_part(part, players)
 
 
 @contextlib.contextmanager
-def _single_thread() -> Iterator[None]:
+def single_thread() -> Iterator[None]:
     """One thread for torch, if an agent brought it: how work is split between threads shows in a last bit."""
     torch = sys.modules.get("torch")
     threads = torch.get_num_threads() if torch else 0

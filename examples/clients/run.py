@@ -51,6 +51,7 @@ CLIENTS = (
         "clients/with_rllib.py",
         packages=("ray[rllib]==2.60.0", "torch", "safetensors"),
         own="rllib",
+        tests=("tests/evaluation/test_ray.py",),
     ),
     Client("Tianshou", "clients/with_tianshou.py", packages=("tianshou==2.0.1",), own="tianshou"),
     Client("AgileRL", "clients/with_agilerl.py", packages=("agilerl==2.7.1",), own="agilerl"),
