@@ -6,10 +6,14 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 from types import FrameType
+from typing import Any
+
+AGAIN_SECONDS = 0.05
 
 
 def cores() -> int:
@@ -57,19 +61,32 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Within it SIGTERM and SIGHUP raise ``Terminated`` in the main thread; a signal that is ignored stays so."""
+    """Within it SIGTERM and SIGHUP raise ``Terminated`` in the main thread; a signal that is ignored stays so.
+
+    Python drops what is raised in a callback of C code or in a finaliser, and compiling calls many: it is raised again.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise Terminated(number)
 
-    before = {}
+    def dropped(told: Any) -> None:
+        if isinstance(told.exc_value, Terminated):
+            again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), told.exc_value.status - 128))
+            again.daemon = True  # from a thread of its own: raised here, it would be dropped once more
+            again.start()
+        else:
+            told_before(told)
+
+    before, told_before = {}, sys.unraisablehook
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) == signal.SIG_DFL:
                 before[number] = signal.signal(number, stop)
+        sys.unraisablehook = dropped if before else told_before
     try:
         yield
     finally:
+        sys.unraisablehook = told_before
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -135,6 +135,21 @@ def test_somebody_elses_revision_is_not_ours(ours, tmp_path):
         assert provenance.git_revision(root) == (None, None), root
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals here")
+def test_a_signal_within_a_callback_of_c_code_is_not_lost():
+    """Python drops what a ctypes callback raises, as those of a compiler do; so would the request to end be."""
+    text = (
+        "import ctypes, os, signal, sys, time; from auction_env.core.processes import Terminated, stopped_by_signals\n"
+        "def inside():\n os.kill(os.getpid(), signal.SIGTERM); time.sleep(9)\n"
+        "hook = sys.unraisablehook\n"
+        "try:\n"
+        " with stopped_by_signals(): ctypes.CFUNCTYPE(None)(inside)(); print('dropped', flush=True); time.sleep(60)\n"
+        "except Terminated as error: print(error.status, sys.unraisablehook is hook)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=50)
+    assert found.stdout.split() == ["dropped", "143", "True"] and not found.stderr, found.stderr
+
+
 def test_provenance_names_versions_and_none_for_what_is_missing():
     found = provenance.provenance(("numpy", "no-such-package"))
     assert found["versions"]["no-such-package"] is None and found["versions"]["numpy"]
