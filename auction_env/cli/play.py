@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.cli.arguments import parse_settings
 from auction_env.cli.menu import is_long, matching, menu, not_one
-from auction_env.cli.screen import Stop, ask, folded, rows, say, show_table, with_signs
+from auction_env.cli.screen import Stop, ask, folded, rows, say, show_table, table_text, tell, with_signs
 from auction_env.core.files import check_output
 from auction_env.engine.agent import Player
 from auction_env.engine.record import make_record, write_record
@@ -60,10 +60,9 @@ def _play_match(table: Table, seat: int, players: Sequence[Player]) -> None:
     while True:
         net = _play_deal(table, seat, players, words)
         total += net[seat]
-        say()
-        show_table(table.view(seat), seat)
         verdict = f"you {'win' if net[seat] >= 0 else 'lose'} {abs(net[seat])}"
-        say(f"\nThe deal is over: {verdict}. {total:+d} in this match so far.")
+        over = f"The deal is over: {verdict}. {total:+d} in this match so far."
+        tell("\n".join(["", table_text(table.view(seat), seat), "", over]))
         if table.match_over:
             say("The match is over.")
             return
@@ -89,21 +88,16 @@ def _play_deal(table: Table, seat: int, players: Sequence[Player], words: Random
             action = choose_at(table, player, words.take([0]))
         net = table.act(action)
         for line in table.game.narrate(before[0], action, table.state):
-            say(f"  {with_signs(line)}")
+            tell(f"  {with_signs(line)}")
         if net is not None:
             return net
 
 
 def _ask_person(table: Table, seat: int) -> int:
     """An action of the person's, who is shown the table and asked again until it is one."""
-    say()
-    show_table(table.view(seat), seat)
-    holding = _holding(table, seat)
-    if holding:
-        say(holding)
     legal = sorted(table.legal())
     names = [table.action_names[action] for action in legal]
-    say("\n" + menu(names), wrap=is_long(names))
+    tell("\n".join(["", table_text(table.view(seat), seat), *_holding(table, seat), "", menu(names)]))
     while True:
         answer = ask(f"player_{seat}> ")
         if answer in ("q", "quit", "exit"):
@@ -139,8 +133,8 @@ def _tell_rules(table: Table) -> None:
     say(f"({page})")
 
 
-def _holding(table: Table, seat: int) -> str:
-    """What the person's cards make, all of them, or nothing where the game does not say."""
+def _holding(table: Table, seat: int) -> list[str]:
+    """A line of what the person's cards make, all of them, or none where the game does not say."""
     describe = getattr(table.game, "own_hand", None)
     words = describe(table.state, seat) if describe else ""
-    return f"You hold {words}." if words else ""
+    return [f"You hold {words}."] if words else []

@@ -16,6 +16,8 @@ COLORS = ("auto", "always", "never")
 _CARD = re.compile(r"(?<![\w-])[2-9TJQKA][cdhs](?![\w-])")
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _color = False
+_unread = 0  # lines printed since the last question
+_skipping = False  # until the next question
 
 
 class Stop(Exception):
@@ -65,12 +67,32 @@ def folded(line: str) -> str:
     return textwrap.fill(line, columns(), subsequent_indent=start + "  ", drop_whitespace=True, break_on_hyphens=False)
 
 
+def tell(lines: str) -> None:
+    """Print lines that belong together; on a terminal, wait for the reader before unread ones leave it. Raises Stop."""
+    global _skipping
+    lines = "\n".join(map(folded, lines.split("\n")))
+    full = _unread + lines.count("\n") + 1 >= rows()
+    if full and _unread > 1 and not _skipping and _on_terminal() and sys.stdin.isatty():
+        answer = ask("Enter: more, s: skip, q: stop> ")
+        if answer.startswith("q"):
+            raise Stop
+        _skipping = answer.startswith("s")
+    _put(lines)
+
+
+def table_text(view: TableView, seat: int | None) -> str:
+    """A table, no wider than the terminal."""
+    return with_signs(text(view, seat, columns()))
+
+
 def show_table(view: TableView, seat: int | None) -> None:
-    """Print a table, no wider than the terminal."""
-    _put(with_signs(text(view, seat, columns())))
+    """Print a table."""
+    _put(table_text(view, seat))
 
 
 def _put(lines: str) -> None:
+    global _unread
+    _unread += lines.count("\n") + 1
     show(_painted(printable(lines)) if _color else lines, escape=not _color)
 
 
@@ -81,4 +103,7 @@ def _painted(lines: str) -> str:
 
 def ask(prompt: str) -> str:
     """A line of the person's, in small letters. Raises EOFError."""
-    return read_line(prompt).strip().lower()
+    global _unread, _skipping
+    answer = read_line(prompt).strip().lower()
+    _unread, _skipping = 1, False
+    return answer
