@@ -122,7 +122,7 @@ def test_flop_poker_agrees_with_plain_play():
     assert found.factor > 1.3
 
 
-@pytest.mark.parametrize("spec", ["champion", "mix:0.5:rules:random"])
+@pytest.mark.parametrize("spec", [pytest.param("champion", marks=pytest.mark.slow), "mix:0.5:rules:random"])
 def test_agents_of_the_package_may_be_watched(spec):
     pytest.importorskip("torch")
     game = get_game("auction_poker")

@@ -79,6 +79,7 @@ def test_masks_differ_per_process(method):
         envs.close()
 
 
+@pytest.mark.slow
 def test_supersuit_shared_policy():
     pytest.importorskip("supersuit")
     assert "total_timesteps" in run("supersuit_shared_policy.py", "--tables", "2", "--rollout", "16", "--steps", "96")

@@ -37,7 +37,7 @@ COUNTS = {
     "poker_three_seats": ((517752, 15276, 15297, 15216), (24, 24)),
     "poker_two_auctions": ((529740, 62160, 62040), (1620, 180)),
 }
-SLOW = {"poker_52_cards", "flop_large", "flop_52_cards", "flop_two_cards", "poker_12_cards", "flop_three_seats"}
+QUICK = {"flop_by_hand", "poker_4_cards", "poker_by_hand", "poker_three_seats", "poker_two_auctions"}
 
 
 def config_of(name: str, **changes) -> SolveConfig:
@@ -50,7 +50,7 @@ def test_every_setting_of_the_ladder_has_its_counts_here():
         assert load(SolveConfig, path).run == f"runs/solve/{path.stem}"
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in COUNTS])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in COUNTS])
 def test_the_ladder_has_the_counts_that_it_is_said_to_have(name):
     game, settings = config_of(name).resolve()
     counts = enumerate_tree(game, settings).counts
