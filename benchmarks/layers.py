@@ -14,7 +14,7 @@ from auction_env.agents.random import RandomAgent
 from auction_env import Table, get_game
 from auction_env.engine.batch import Batch
 from auction_env.engine.kernels import decision_size
-from auction_env.games.hands import high_keys, high_rank, low_keys
+from auction_env.games.hands import high_keys, high_rank, low_keys, low_rank
 from benchmarks import peers
 from benchmarks.games import MAIN_GAME, SEATS, four_seats, thread_counts, threads_name, training_settings
 from benchmarks.measure import Contender, Effort, add_target, collect, repeat, repeat_timed, row_of, take_turns
@@ -279,17 +279,18 @@ def hands(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
     some = cards[: min(2000, len(cards))]
     lists = some.tolist()
 
-    def call_by_call() -> int:
+    def call_by_call(rank: Callable[[list[int]], int]) -> int:
         total = 0
         for hand in lists:
-            total += high_rank(hand)
+            total += rank(hand)
         assert total > 0
         return len(lists)
 
     ours = [
         _keys("high", high_keys, sets),
         _keys("low, ace to five", low_keys, sets),
-        Contender("high, `high_rank`, a call a hand", repeat(call_by_call), MAIN_GAME),
+        Contender("high, `high_rank`, a call a hand", repeat(functools.partial(call_by_call, high_rank)), MAIN_GAME),
+        Contender("low, `low_rank`, a call a hand", repeat(functools.partial(call_by_call, low_rank)), MAIN_GAME),
     ]
     others, skipped = collect(
         [
@@ -314,8 +315,9 @@ def hands(effort: Effort, games: Sequence[str]) -> dict[str, Any]:
         values,
         [
             (MAIN_GAME, "high", ("eval7 high, inside its C loop", inside)),
-            (MAIN_GAME, "low, ace to five", ("pokerkit low, a call a hand",)),
+            (MAIN_GAME, "low, ace to five", ()),
             (MAIN_GAME, "high, `high_rank`, a call a hand", calls),
+            (MAIN_GAME, "low, `low_rank`, a call a hand", ("pokerkit low, a call a hand",)),
         ],
         skipped,
     )

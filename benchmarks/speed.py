@@ -225,7 +225,7 @@ SHORT = (
     ),
     ("aec", "PettingZoo AEC `env()`", "{game}", "PettingZoo texas_holdem_v4"),
     ("hands", "high hands of seven cards", "high", "eval7 high, inside its C loop"),
-    ("hands", "low hands of seven cards", "low, ace to five", "pokerkit low, a call a hand"),
+    ("hands", "low hands of seven cards, a call each", "low, `low_rank`, a call a hand", "pokerkit low, a call a hand"),
     ("learning", "`MaskablePPO` by self-play", "{game}", "MaskablePPO, tutorial's way, PettingZoo texas_holdem_v4"),
 )
 
