@@ -12,15 +12,19 @@ of seats, whom no run has met.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from benchmarks.learning import T_95
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "ablations.json"
@@ -59,7 +63,6 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "search labels, 256 x 4 worlds an iteration": ("label_decisions=256", "label_worlds=4"),
     "search labels, a tenth of the weight": ("label_decisions=256", "label_worlds=4", "label_coef=0.1"),
 }
-T_95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571}  # Student's t, two-sided, by degrees of freedom
 
 
 def main() -> int:
@@ -69,15 +72,27 @@ def main() -> int:
     parser.add_argument("--deals", type=int, default=4000, help="of each measurement")
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), help="some of them, by name")
     options = parser.parse_args()
-    runs = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"] if RESULTS.exists() else []
-    done = {(run["variant"], run["seed"]) for run in runs}
-    for seed in range(options.seeds):
-        for variant in options.variants:
-            if (variant, seed) not in done:
-                runs.append(_run(variant, seed, options.deals))
-                _write(runs)
-    _write(runs)
+    run = functools.partial(_run, deals=options.deals)
+    _write(run_missing(RESULTS, options.seeds, options.variants, run, _write))
     return 0
+
+
+def run_missing(
+    results: Path,
+    seeds: int,
+    variants: Sequence[str],
+    run: Callable[[str, int], dict[str, Any]],
+    write: Callable[[list[dict[str, Any]]], None],
+) -> list[dict[str, Any]]:
+    """Run each variant with each seed, but those that stand in the results; all runs are written after each."""
+    runs = json.loads(results.read_text(encoding="utf-8"))["runs"] if results.exists() else []
+    done = {(one["variant"], one["seed"]) for one in runs}
+    for seed in range(seeds):
+        for variant in variants:
+            if (variant, seed) not in done:
+                runs.append(run(variant, seed))
+                write(runs)
+    return runs
 
 
 def _run(variant: str, seed: int, deals: int) -> dict[str, Any]:
