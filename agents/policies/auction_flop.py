@@ -28,8 +28,8 @@ from auction_env.games.auction_flop import (
     legal,
 )
 from auction_env.games.auction_flop.features import STRENGTHS, live_cards, without
-from auction_env.games.cards import card_bit, draw_word
-from auction_env.games.hand_strength import count, high_promise, tempered
+from auction_env.games.cards import card_bit, count, draw_word
+from auction_env.games.hand_strength import high_promise, tempered
 
 # --- style ----------------------------------------------------------------------------------------------------------
 

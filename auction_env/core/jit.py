@@ -19,6 +19,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.extending import intrinsic, overload
 
 from auction_env.core.terminal import complain
 
@@ -46,6 +47,27 @@ def kernel(function: Callable[..., Any] | None = None, *, owner: str = "") -> An
         function.__qualname__ = f"{function.__qualname__}.{owner}".replace("<locals>", "l")
     compiled = numba.njit(**_OPTIONS)(function)
     compiled._cache = _machine_code_cache(function, owner)
+    return compiled
+
+
+def popcount(bits: Any) -> Any:
+    """How many bits of a non-negative integer of at most 64 bits are set; in compiled code one instruction."""
+    return int(bits).bit_count()
+
+
+@intrinsic
+def _set_bits(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.ctpop(values[0])
+
+    return numba.types.int64(numba.types.uint64), generate
+
+
+@overload(popcount)
+def _compiled_popcount(bits: Any) -> Any:
+    def compiled(bits: Any) -> Any:
+        return _set_bits(np.uint64(bits))
+
     return compiled
 
 

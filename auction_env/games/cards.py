@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.core.jit import inner
+from auction_env.core.jit import inner, popcount
 
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
@@ -114,12 +114,31 @@ def card_bit(card: Any) -> Any:
 # Of a set of ranks (13 bits): its highest rank.
 TOP = np.array([max(bits.bit_length() - 1, 0) for bits in range(1 << 13)], dtype=np.uint8)
 _RANKS_MASK = np.uint64(0x1FFF)
+_EACH_SUIT = np.uint64(0x0001000100010001)
 
 
 @inner
 def suit_ranks(cards: Any, suit: Any) -> Any:
     """The ranks that a card set holds in a suit, 13 bits."""
     return np.int64((cards >> np.uint64(16 * suit)) & _RANKS_MASK)
+
+
+@inner
+def any_suit(ranks: Any) -> Any:
+    """The card set of all cards that have one of some ranks (13 bits)."""
+    return np.uint64(ranks) * _EACH_SUIT
+
+
+@inner
+def count(cards: Any) -> Any:
+    """How many cards are in a set; or ranks, in a set of ranks."""
+    return popcount(cards)
+
+
+@inner
+def count_of(cards: Any, ranks: Any) -> Any:
+    """How many cards of a set have one of some ranks (13 bits)."""
+    return popcount(cards & any_suit(ranks))
 
 
 @inner

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from auction_env.core.jit import inner
-from auction_env.games.cards import EMPTY, suit_ranks
+from auction_env.games.cards import EMPTY, count, count_of, suit_ranks
 from auction_env.games.game import ObservationField
-from auction_env.games.hand_strength import COUNT, high_promise, low_promise
+from auction_env.games.hand_strength import high_promise, low_promise
 from auction_env.games.hands import high_key
 
 
@@ -102,8 +102,8 @@ def write_hand(cards: Any, live: Any, draws: Any, pace: Any, size: Any, high: An
         out[at + _TOP + 1] = (key >> 12 & 15) / 13.0
     a, b, c, d = suit_ranks(cards, 0), suit_ranks(cards, 1), suit_ranks(cards, 2), suit_ranks(cards, 3)
     one, two = a | b | c | d, (a & b) | (c & d) | ((a | b) & (c | d))
-    out[at + _GROUPS] = COUNT[two] / 3.0
-    out[at + _GROUPS + 1] = COUNT[one] / 7.0
+    out[at + _GROUPS] = count(two) / 3.0
+    out[at + _GROUPS + 1] = count(one) / 7.0
     _write_suit(cards, live, out, at + _SUITED)
     _write_window(one, live, out, at + _WINDOW)
     out[at + _STRENGTH] = high_promise(cards, live, draws, pace, size, high)
@@ -115,7 +115,7 @@ def write_low(cards: Any, live: Any, draws: Any, pace: Any, size: Any, low: Any,
     ranks = suit_ranks(cards, 0) | suit_ranks(cards, 1) | suit_ranks(cards, 2) | suit_ranks(cards, 3)
     held = (ranks << 1 & 0x1FFF) | (ranks >> 12)
     for top in range(5, 14):
-        out[at + _LOW_GAP + top - 5] = (5 - min(5, COUNT[held & ((1 << top) - 1)])) / 5.0
+        out[at + _LOW_GAP + top - 5] = (5 - min(5, count(held & ((1 << top) - 1)))) / 5.0
     out[at + _LOW_STRENGTH] = low_promise(cards, live, draws, pace, size, low)
 
 
@@ -123,7 +123,7 @@ def write_low(cards: Any, live: Any, draws: Any, pace: Any, size: Any, low: Any,
 def _write_suit(cards: Any, live: Any, out: Any, at: Any) -> None:
     most, alive = 0, 0
     for suit in range(4):
-        number, there = COUNT[suit_ranks(cards, suit)], COUNT[suit_ranks(live, suit)]
+        number, there = count(suit_ranks(cards, suit)), count(suit_ranks(live, suit))
         if number > most or (number == most and there > alive):  # so that no suit comes before another
             most, alive = number, there
     out[at + most] = 1
@@ -135,25 +135,19 @@ def _write_window(ranks: Any, live: Any, out: Any, at: Any) -> None:
     wheel = (ranks << 1) | (ranks >> 12)  # the ace below the deuce as well
     most, number, missing = 0, 0, 0
     for lowest in range(10):
-        count = COUNT[wheel >> lowest & 31]
-        if count > most:
-            most, number, missing = count, 0, 0
-        if count == most:
+        held = count(wheel >> lowest & 31)
+        if held > most:
+            most, number, missing = held, 0, 0
+        if held == most:
             gap = (31 << lowest) & ~wheel
             number += 1
             missing |= gap >> 1 | (gap & 1) << 12
     out[at + most] = 1
     out[at + 6] = number / 10.0
-    outs = 0
-    for suit in range(4):
-        outs += COUNT[suit_ranks(live, suit) & missing & 0x1FFF]
-    out[at + 7] = outs / 16.0
+    out[at + 7] = count_of(live, missing) / 16.0
 
 
 @inner
 def rank_counts(cards: Any, rank: Any) -> Any:
     """How many cards of a rank a set holds."""
-    number = 0
-    for suit in range(4):
-        number += suit_ranks(cards, suit) >> rank & 1
-    return number
+    return count_of(cards, 1 << rank)

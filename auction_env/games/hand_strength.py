@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner
-from auction_env.games.cards import EMPTY
+from auction_env.games.cards import EMPTY, count, count_of, suit_ranks
 from auction_env.games.hands import high_key, low_key
 
-_LANE = np.uint64(0x1FFF)
-COUNT = np.array([bits.bit_count() for bits in range(1 << 13)], np.int8)  # ranks in a set of ranks
 _LENGTH = np.array([bits.bit_length() for bits in range(1 << 13)], np.uint8)  # of the highest rank, counted from 1
 _LEVELS = 32
 _MOST_DRAWS = 7
@@ -41,23 +39,6 @@ HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL, QUADS = range(8)
 
 
 @inner
-def lane(cards: Any, suit: Any) -> Any:
-    """The ranks of a card set in one suit, a bit each."""
-    return np.int64((cards >> np.uint64(16 * suit)) & _LANE)
-
-
-@inner
-def count(cards: Any) -> Any:
-    """How many cards are in a set."""
-    return (
-        np.int64(COUNT[lane(cards, 0)])
-        + np.int64(COUNT[lane(cards, 1)])
-        + np.int64(COUNT[lane(cards, 2)])
-        + np.int64(COUNT[lane(cards, 3)])
-    )
-
-
-@inner
 def whole_deck(s: Any) -> Any:
     """All cards of a table's deck as a card set: its highest ranks in its first suits."""
     ranks = np.uint64((1 << 13) - (1 << (13 - np.int64(s.num_ranks))))
@@ -65,17 +46,6 @@ def whole_deck(s: Any) -> Any:
     for suit in range(s.num_suits):
         cards |= ranks << np.uint64(16 * suit)
     return cards
-
-
-@inner
-def _outs(live: Any, ranks: Any) -> Any:
-    """How many live cards have one of these ranks."""
-    return (
-        np.int64(COUNT[lane(live, 0) & ranks])
-        + np.int64(COUNT[lane(live, 1) & ranks])
-        + np.int64(COUNT[lane(live, 2) & ranks])
-        + np.int64(COUNT[lane(live, 3) & ranks])
-    )
 
 
 @inner
@@ -125,7 +95,7 @@ def high_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table:
     value = high_strength(high_key(cards), table) if cards else 0.0
     if draws == 0:
         return value
-    a, b, c, d = lane(cards, 0), lane(cards, 1), lane(cards, 2), lane(cards, 3)
+    a, b, c, d = suit_ranks(cards, 0), suit_ranks(cards, 1), suit_ranks(cards, 2), suit_ranks(cards, 3)
     one = a | b | c | d
     two = (a & b) | (c & d) | ((a | b) & (c | d))
     three = (a & b & (c | d)) | (c & d & (a | b))
@@ -133,9 +103,9 @@ def high_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table:
     if size >= 5:
         value = _raised(value, _straight_chance(one, live, draws, pace), 0.5 * (table[STRAIGHT] + table[FLUSH]))
         for suit in range(4):
-            needed = 5 - np.int64(COUNT[lane(cards, suit)])
+            needed = 5 - count(suit_ranks(cards, suit))
             if needed > 0 and needed <= draws:
-                chance = _hit(draws, needed, COUNT[lane(live, suit)], pace)
+                chance = _hit(draws, needed, count(suit_ranks(live, suit)), pace)
                 value = _raised(value, chance, 0.5 * (table[FLUSH] + table[FULL]))
     return value
 
@@ -145,16 +115,16 @@ def _raised_by_groups(value: Any, one: Any, two: Any, three: Any, live: Any, dra
     """The value raised by the chances to pair what is held: two pair, trips, full house."""
     full = 0.5 * (table[FULL] + table[QUADS])
     if three:
-        return _raised(value, _hit(draws, 1, _outs(live, one), pace), full)
-    pairs = np.int64(COUNT[two])
+        return _raised(value, _hit(draws, 1, count_of(live, one), pace), full)
+    pairs = count(two)
     if pairs >= 2:
-        return _raised(value, _hit(draws, 1, _outs(live, two), pace), full)
+        return _raised(value, _hit(draws, 1, count_of(live, two), pace), full)
     trips = 0.5 * (table[TRIPS] + table[STRAIGHT])
     two_pair = 0.5 * (table[TWO_PAIR] + table[TRIPS])
-    to_pair = _outs(live, one)
+    to_pair = count_of(live, one)
     if pairs == 1:
-        value = _raised(value, _hit(draws, 1, to_pair - _outs(live, two), pace), two_pair)
-        value = _raised(value, _hit(draws, 1, _outs(live, two), pace), trips)
+        value = _raised(value, _hit(draws, 1, to_pair - count_of(live, two), pace), two_pair)
+        value = _raised(value, _hit(draws, 1, count_of(live, two), pace), trips)
         return _raised(value, 0.5 * _hit(draws, 2, to_pair, pace), full)
     best = table[PAIR] + (table[TWO_PAIR] - table[PAIR]) * _LENGTH[one] / 14.0
     value = _raised(value, _hit(draws, 1, to_pair, pace), best)
@@ -168,9 +138,9 @@ def _straight_chance(ranks: Any, live: Any, draws: Any, pace: Any) -> Any:
     miss = 1.0
     for lowest in range(10):
         gap = (31 << lowest) & ~wheel
-        needed = np.int64(COUNT[gap >> 1 | (gap & 1) << 12])
+        needed = count(gap >> 1 | (gap & 1) << 12)
         if needed <= draws and needed <= 3 and needed > 0:
-            outs = _outs(live, gap >> 1 | (gap & 1) << 12)
+            outs = count_of(live, gap >> 1 | (gap & 1) << 12)
             miss *= 1.0 - _DISTINCT[needed] * _hit(draws, needed, outs, pace)
     return 1.0 - miss
 
@@ -180,16 +150,16 @@ def low_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table: 
     """Expected strength of the ace-to-five low hand; arguments as ``high_promise``, the table by highest rank."""
     if draws == 0:
         return low_strength(low_key(cards), table)
-    ranks = lane(cards, 0) | lane(cards, 1) | lane(cards, 2) | lane(cards, 3)
+    ranks = suit_ranks(cards, 0) | suit_ranks(cards, 1) | suit_ranks(cards, 2) | suit_ranks(cards, 3)
     held = (ranks << 1 & 0x1FFF) | (ranks >> 12)
     value, before = 0.0, 0.0
     for top in range(min(size, 5), 14):
         below = (1 << top) - 1
         missing = below & ~held
-        needed = min(size, 5) - np.int64(COUNT[held & below])
+        needed = min(size, 5) - count(held & below)
         chance = 1.0
         if needed > 0:
-            outs = _outs(live, missing >> 1 | (missing & 1) << 12)
+            outs = count_of(live, missing >> 1 | (missing & 1) << 12)
             chance = _hit(draws, needed, outs * (1.0 - 0.1 * (needed - 1)), pace) if needed <= draws else 0.0
             chance = max(chance, before)
         value += (chance - before) * 0.5 * (table[top] + table[top - 1])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.core.jit import inner, kernel
-from auction_env.games.cards import TOP, CardError, mask_of, parse_cards
+from auction_env.games.cards import TOP, CardError, count, mask_of, parse_cards
 
 HIGH_CATEGORIES = (
     "high card",
@@ -31,9 +31,6 @@ LOW_CATEGORIES = ("no pair", "pair", "two pair", "three of a kind", "full house"
 _HIGH_CARD, _PAIR, _TWO_PAIR, _TRIPS, _STRAIGHT, _FLUSH, _FULL, _QUADS, _STRAIGHT_FLUSH = range(9)
 _LOW_FULL, _LOW_QUADS = 4, 5
 _LANE = 0x1FFF
-
-# Of a set of ranks (13 bits): how many ranks it holds.
-_COUNT = np.array([bits.bit_count() for bits in range(1 << 13)], dtype=np.uint8)
 
 _1, _12, _16, _32, _48 = (np.uint64(shift) for shift in (1, 12, 16, 32, 48))
 _LANES = np.uint64(0x1FFF1FFF1FFF1FFF)
@@ -119,7 +116,7 @@ def high_key(cards: Any) -> Any:
     flush = 0
     for shift in (0, 16, 32, 48):
         suited = _lane(cards, np.uint64(shift))
-        if _COUNT[suited] >= 5:
+        if count(suited) >= 5:
             run = _straight(suited)
             if run:
                 return (_STRAIGHT_FLUSH << 20) | (run << 16)
@@ -183,11 +180,11 @@ def low_key(cards: Any) -> Any:
     Bits 20 up: the category, an index of ``LOW_CATEGORIES``; below: five ranks, ace 1 to king 13, main groups first.
     """
     one, two, three, four = _groups(((cards << _1) & _LANES_UP) | ((cards >> _12) & _LANES_ACE))
-    ranks, pairs = _COUNT[one], _COUNT[two]
+    ranks, pairs = count(one), count(two)
     if ranks >= 5:
         return _pack(_lowest(one, 5), 5)
     # With five cards or more a hand is chosen, with as many different ranks as there are; with fewer it is all of them.
-    choice = ranks + pairs + _COUNT[three] + _COUNT[four] >= 5
+    choice = ranks + pairs + count(three) + count(four) >= 5
     if (choice and ranks == 4) or (not choice and pairs == 1 and three == 0):
         main = _lowest(two, 1)
         return (_PAIR << 20) | (_pack(main, 1) << 16) | (_pack(one ^ main, 3) << 4)
@@ -225,7 +222,7 @@ def compare_low(key: Any, ranks: Any, cards: Any) -> Any:
         cards: the other hand.
     """
     one, _, _, _ = _groups(cards)
-    number = _COUNT[one]
+    number = count(one)
     if number < 5:
         return low_key(cards) - key
     held = (one << 1 & _LANE) | (one >> 12)

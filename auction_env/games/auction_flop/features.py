@@ -36,10 +36,10 @@ from auction_env.games.auction_flop.state import (
     REFUSE,
     Settings,
 )
-from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, clockwise, next_seat, suit_ranks
-from auction_env.games.features import FeatureLayout, size_of
+from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, clockwise, count, count_of, next_seat, suit_ranks
+from auction_env.games.features import FeatureLayout, rank_counts, size_of
 from auction_env.games.game import ObservationField
-from auction_env.games.hand_strength import COUNT, count, high_promise, whole_deck
+from auction_env.games.hand_strength import high_promise, whole_deck
 from auction_env.games.hands import high_key
 
 # Strength of a final hand by category, for 2 to 8 seats: how often it beats another one when about half of the hands
@@ -254,19 +254,10 @@ def write_hand(s: Any, cards: Any, stakes: Any, out: Any, at: Any) -> Any:
     _write_flush(cards, stakes, short, out, at)
     if two == 0 and short > 0:
         _write_straight(one, stakes, out, at)
-    out[at + HAND_AT.outs] = _live_of(stakes.live, one & ~two) / 12.0
-    out[at + HAND_AT.outs + 1] = _live_of(stakes.live, two & ~three) / 4.0
-    out[at + HAND_AT.outs + 2] = _live_of(stakes.live, three) / 2.0
+    out[at + HAND_AT.outs] = count_of(stakes.live, one & ~two) / 12.0
+    out[at + HAND_AT.outs + 1] = count_of(stakes.live, two & ~three) / 4.0
+    out[at + HAND_AT.outs + 2] = count_of(stakes.live, three) / 2.0
     return _write_promise(s, cards, stakes, short, out, at)
-
-
-@inner
-def _live_of(live: Any, ranks: Any) -> Any:
-    """How many live cards have one of these ranks."""
-    total = 0
-    for suit in range(4):
-        total += int(COUNT[suit_ranks(live, suit) & ranks])
-    return total
 
 
 @inner
@@ -274,7 +265,7 @@ def _write_flush(cards: Any, stakes: Any, short: Any, out: Any, at: Any) -> None
     most: Any = 0
     live: Any = 0
     for suit in range(4):
-        number, there = np.int64(COUNT[suit_ranks(cards, suit)]), np.int64(COUNT[suit_ranks(stakes.live, suit)])
+        number, there = count(suit_ranks(cards, suit)), count(suit_ranks(stakes.live, suit))
         if number > most or (number == most and there > live):
             most, live = number, there
     out[at + HAND_AT.suited] = most / 5.0
@@ -287,16 +278,16 @@ def _write_flush(cards: Any, stakes: Any, short: Any, out: Any, at: Any) -> None
 def _write_straight(ranks: Any, stakes: Any, out: Any, at: Any) -> None:
     """Windows of five ranks, the ace also below the deuce, that hold all of some different ranks."""
     wheel = (ranks << 1) | (ranks >> 12)
-    held = np.int64(COUNT[ranks])
+    held = count(ranks)
     windows, gaps = 0, 0
     for lowest in range(10):
         window = 31 << lowest
-        if np.int64(COUNT[(wheel & window) >> lowest]) == held:
+        if count((wheel & window) >> lowest) == held:
             windows += 1
             gap = window & ~wheel
             gaps |= (gap >> 1) | (gap & 1) << 12
     out[at + HAND_AT.straight] = windows / 5.0
-    out[at + HAND_AT.straight + 1] = _live_of(stakes.live, gaps) / 16.0
+    out[at + HAND_AT.straight + 1] = count_of(stakes.live, gaps) / 16.0
 
 
 @inner
@@ -355,7 +346,7 @@ def write_options(s: Any, me: Any, hand: Any, now: Any, stakes: Any, c: Any) -> 
 
 @inner
 def _members(subset: Any) -> Any:
-    return np.int64(COUNT[subset])
+    return count(subset)
 
 
 @inner
@@ -517,10 +508,7 @@ def _write_auction(s: Any, me: Any, g: Any) -> None:
 @inner
 def _write_ranks(hand: Any, live: Any, g: Any) -> None:
     for rank in range(13):
-        held, there = 0, 0
-        for suit in range(4):
-            held += suit_ranks(hand, suit) >> rank & 1
-            there += suit_ranks(live, suit) >> rank & 1
+        held, there = rank_counts(hand, rank), rank_counts(live, rank)
         for least in range(3):
             g[G_AT.ranks + 13 * least + rank] = held > least
         g[G_AT.live_ranks + rank] = there / 4.0

@@ -23,10 +23,10 @@ from auction_env.games.auction_poker.state import (
     Settings,
     action_names,
 )
-from auction_env.games.cards import EMPTY, card_bit, clockwise, mix, suit_ranks
+from auction_env.games.cards import EMPTY, card_bit, clockwise, count, mix, suit_ranks
 from auction_env.games.features import FeatureLayout, hand_fields, offset, rank_counts, write_hand, write_low
 from auction_env.games.game import ObservationField
-from auction_env.games.hand_strength import COUNT, high_promise, low_promise, whole_deck
+from auction_env.games.hand_strength import high_promise, low_promise, whole_deck
 from auction_env.games.hands import compare_by_rank, compare_low, few_key, high_key, low_key, low_ranks
 
 # Strength by category of the high hand, and by highest rank of the low hand (ace 1; the last entry: a pair), for 2 to 7
@@ -298,7 +298,7 @@ def _write_option(s: Any, me: Any, card: Any, hand: Any, live: Any, others: Any,
         shown = exposed_set(s, seat)
         gained = (few_key(shown | bit) >> 20) - (few_key(shown) >> 20)
         out[_C_GROUPS] = max(out[_C_GROUPS], np.float32(gained / 3.0))
-        out[_C_SUITED] = max(out[_C_SUITED], np.float32(COUNT[suit_ranks(shown, card & 3)] / 5.0))
+        out[_C_SUITED] = max(out[_C_SUITED], np.float32(count(suit_ranks(shown, card & 3)) / 5.0))
         _write_rival(s, shown | bit, live, draws, other, out)
 
 
@@ -400,7 +400,7 @@ def _most_suited(cards: Any) -> Any:
     """How many cards of one suit a set holds at most."""
     most: Any = 0
     for suit in range(4):
-        most = max(most, COUNT[suit_ranks(cards, suit)])
+        most = max(most, count(suit_ranks(cards, suit)))
     return most
 
 
@@ -409,7 +409,7 @@ def _flush_suits(cards: Any) -> Any:
     """All cards of the suits in which two more could make a flush."""
     found = EMPTY
     for suit in range(4):
-        if COUNT[suit_ranks(cards, suit)] >= 3:
+        if count(suit_ranks(cards, suit)) >= 3:
             found |= np.uint64(0x1FFF) << np.uint64(16 * suit)
     return found
 
