@@ -52,7 +52,7 @@ def main() -> None:
                 if not len(rows):
                     continue
                 logits = network(torch.from_numpy(part["observation"][rows]))
-                logs = masked_log_softmax(logits, torch.from_numpy(part["action_mask"][rows] == 0))
+                logs = masked_log_softmax(logits, torch.from_numpy(part["action_mask"][rows]))
                 chosen = torch.from_numpy(part["action"][rows].astype(np.int64))
                 loss = torch.nn.functional.nll_loss(logs, chosen)
                 optimizer.zero_grad()

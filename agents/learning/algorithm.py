@@ -9,9 +9,11 @@ arXiv 2206.05825), and the gain on decisions labelled by playouts.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -24,10 +26,11 @@ from torch import nn
 
 from auction_env.core.threads import run_parts
 
-ILLEGAL = -1e8  # logit of an illegal action
+ILLEGAL = -1e8  # added to the logit of an illegal action: a sum is quicker than a choice
 LEAST_LOG = -80.0  # of a probability: 2e-35 is nothing beside the others, and exponentials of less are slow
 CRITIC_GRAD_NORM = 1.0
 MOST_SHARDS, LEAST_SHARD = 8, 128  # parts of a minibatch, for as many threads; decisions of a part
+Part = TypeVar("Part")
 
 
 class DivergedError(ValueError):
@@ -95,20 +98,16 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         logits, values = self._outputs(obs)
         if not bool(torch.isfinite(logits.sum() + values.sum())):
             raise DivergedError("an output of the networks")
-        illegal = torch.zeros_like(logits, dtype=torch.bool)
+        legal = torch.ones_like(logits)
         if action_masks is not None:
-            illegal = torch.from_numpy(np.asarray(action_masks)).view(logits.shape) == 0
-        logs = masked_log_softmax(logits, illegal)
-        if deterministic:
-            actions = logs.argmax(1)
-        else:
-            actions = draw(logits.masked_fill(illegal, -torch.inf).softmax(1), torch.rand((len(logits), 1)))
+            legal = torch.from_numpy(np.asarray(action_masks)).view(logits.shape).to(logits.dtype)
+        logs = masked_log_softmax(logits, legal)
+        actions = logs.argmax(1) if deterministic else draw(logs.exp() * legal, torch.rand((len(logits), 1)))
         return actions, values, logs.gather(1, actions[:, None])[:, 0]
 
     def _outputs(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits and values; of many rows, on all threads, each with rows of its own."""
-        threads = torch.get_num_threads()
-        shards = shards_of(len(rows), threads)
+        shards = shards_of(len(rows))
         if shards == 1:
             return self.mlp_extractor(rows)
         parts, grad = rows.tensor_split(shards), torch.is_grad_enabled()
@@ -117,11 +116,8 @@ class NetworkPolicy(MaskableActorCriticPolicy):
             with torch.set_grad_enabled(grad):  # each thread has its own switch
                 return self.mlp_extractor(parts[shard])
 
-        torch.set_num_threads(1)  # of each of ours
-        try:
+        with own_threads():
             found = run_parts(outputs, shards)
-        finally:
-            torch.set_num_threads(threads)
         return torch.cat([logits for logits, _ in found]), torch.cat([values for _, values in found])
 
     @property
@@ -151,7 +147,6 @@ class SelfPlayPPO(MaskablePPO):
         self.labels: Labels | None = None
         super().__init__(*args, **kwargs)
         self.magnet: nn.Module | None = None
-        self.shards = max(1, min(torch.get_num_threads(), MOST_SHARDS))
         self.start_magnet()
 
     def start_magnet(self) -> None:
@@ -174,48 +169,34 @@ class SelfPlayPPO(MaskablePPO):
         mean, deviation = float(known.mean()), float(known.std()) + 1e-8
         clip_range = self.clip_range(self._current_progress_remaining)
         losses: list[list[float]] = []
-        threads = torch.get_num_threads()
-        if self.shards > 1:
-            torch.set_num_threads(1)  # of each of ours
         steps = max(int(buffer.known.sum()) // self.batch_size, 1)
         labels = self.labels.split(steps) if self.labels is not None else []
-        try:
-            for _ in range(self.n_epochs):
-                for batch, some in zip_longest(buffer.get(self.batch_size), labels):
-                    if batch is not None:
-                        losses.append(self._step(batch, some, mean, deviation, clip_range))
-        finally:
-            torch.set_num_threads(threads)
+
+        def loss(part: tuple[torch.Tensor, Labels | None]) -> tuple[torch.Tensor, list[float]]:
+            return self._loss(buffer.samples(part[0]), part[1], mean, deviation, clip_range)
+
+        for _ in range(self.n_epochs):
+            for rows, some in zip_longest(buffer.batches(self.batch_size), labels):
+                if rows is not None:
+                    shards = shards_of(len(rows))
+                    parts = rows.tensor_split(shards)
+                    few = some.split(shards) if some is not None else [None] * shards
+                    shares = [len(part) / len(rows) for part in parts]
+                    pairs = list(zip(parts, few, strict=True))
+                    losses.append(
+                        gradient_step(self.policy, self.policy.optimizer, loss, pairs, shares, self.max_grad_norm)
+                    )
         self._n_updates += self.n_epochs
         self._move_magnet()
         self._record(np.mean(losses, 0) if losses else np.full(6, np.nan), clip_range)
-
-    def _step(self, batch: Any, labels: Labels | None, mean: float, deviation: float, clip_range: float) -> list[float]:
-        """One gradient step, its decisions shared by the threads; the numbers to log."""
-        policy, shards = self.policy, min(self.shards, max(1, len(batch.actions) // LEAST_SHARD))
-        weights = list(policy.parameters())
-        batches = [type(batch)(*part) for part in zip(*(field.tensor_split(shards) for field in batch), strict=True)]
-        some = labels.split(shards) if labels is not None else [None] * shards
-
-        def gradients(shard: int) -> tuple[float, tuple[torch.Tensor, ...], list[float]]:
-            loss, numbers = self._loss(batches[shard], some[shard], mean, deviation, clip_range)
-            share = len(batches[shard].actions) / len(batch.actions)
-            return share, torch.autograd.grad(loss, weights), numbers
-
-        found = run_parts(gradients, shards)
-        for weight, *parts in zip(weights, *(one for _, one, _ in found), strict=True):
-            weight.grad = sum(share * part for (share, _, _), part in zip(found, parts, strict=True))  # type: ignore[assignment]
-        clip_gradients(policy, self.max_grad_norm)
-        policy.optimizer.step()
-        return [sum(share * numbers[place] for share, _, numbers in found) for place in range(len(found[0][2]))]
 
     def _loss(
         self, batch: Any, labels: Labels | None, mean: float, deviation: float, clip_range: float
     ) -> tuple[torch.Tensor, list[float]]:
         """The loss of some decisions, and the numbers to log."""
-        policy, illegal = self.policy, batch.action_masks == 0
+        policy, legal = self.policy, batch.action_masks
         logits, values = policy.mlp_extractor(batch.observations)
-        logs = masked_log_softmax(logits, illegal)
+        logs = masked_log_softmax(logits, legal)
         chosen = logs.gather(1, batch.actions.long().view(-1, 1))[:, 0]
         advantages = (batch.advantages - mean) / deviation
         ratio = (chosen - batch.old_log_prob).exp()
@@ -228,7 +209,7 @@ class SelfPlayPPO(MaskablePPO):
         divergence = torch.zeros(())
         if self.magnet is not None:
             with torch.no_grad():
-                pull = masked_log_softmax(self.magnet(batch.observations), illegal)
+                pull = masked_log_softmax(self.magnet(batch.observations), legal)
             divergence = (probabilities * (logs - pull)).sum(1).mean()
             loss = loss + self.kl_coef * divergence
         if labels is not None and len(labels.rows) > 1:
@@ -257,24 +238,79 @@ class SelfPlayPPO(MaskablePPO):
         self.logger.record("train/clip_range", clip_range)
 
 
-def shards_of(rows: int, threads: int) -> int:
+def shards_of(rows: int) -> int:
     """In how many parts some rows go through a network, a thread for each."""
-    return max(1, min(threads, MOST_SHARDS, rows // LEAST_SHARD))
+    return max(1, min(torch.get_num_threads(), MOST_SHARDS, rows // LEAST_SHARD))
 
 
-def clip_gradients(policy: NetworkPolicy, max_grad_norm: float) -> None:
-    """Clip the norm of the actor's gradient, and of the critic's. Raises DivergedError if one is not finite."""
-    for name, network, most in (
-        ("actor", policy.actor, max_grad_norm),
-        ("critic", policy.critic, CRITIC_GRAD_NORM),
-    ):
-        if not bool(torch.isfinite(nn.utils.clip_grad_norm_(network.parameters(), most))):
-            raise DivergedError(f"the gradient of the {name}")
+@contextmanager
+def own_threads() -> Generator[None]:
+    """While parts run on threads of ours, torch has none of its own beside each."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
-def masked_log_softmax(logits: torch.Tensor, illegal: torch.Tensor) -> torch.Tensor:
-    """Log probabilities of the legal actions, at least LEAST_LOG; LEAST_LOG where ``illegal``."""
-    return logits.masked_fill(illegal, ILLEGAL).log_softmax(1).clamp_min(LEAST_LOG)
+def gradient_step(
+    policy: NetworkPolicy,
+    optimizer: torch.optim.Optimizer,
+    loss: Callable[[Part], tuple[torch.Tensor, list[float]]],
+    parts: Sequence[Part],
+    shares: Sequence[float],
+    max_grad_norm: float,
+) -> list[float]:
+    """One step down the mean loss of a minibatch, its parts on a thread each.
+
+    Args:
+        policy: whose weights move.
+        optimizer: of those weights.
+        loss: the mean loss of a part, and numbers to log.
+        parts: of the minibatch, whatever ``loss`` takes.
+        shares: of the minibatch that each part is.
+        max_grad_norm: to which the norm of the actor's gradient is clipped; the critic's to CRITIC_GRAD_NORM.
+
+    Returns:
+        the means of the numbers to log.
+
+    Raises:
+        DivergedError: a gradient is not finite; the weights have not changed.
+    """
+    weights = list(policy.parameters())  # the actor's first
+
+    def gradient(place: int) -> tuple[torch.Tensor, list[float]]:
+        value, numbers = loss(parts[place])
+        found = torch.autograd.grad(value, weights)
+        return torch.cat([part.reshape(-1) for part in found]).mul_(shares[place]), numbers
+
+    with own_threads():
+        found = run_parts(gradient, len(parts))
+        total = found[0][0]
+        for other, _ in found[1:]:
+            total += other
+        split = sum(weight.numel() for weight in policy.actor.parameters())
+        _clip(total[:split], max_grad_norm, "the gradient of the actor")
+        _clip(total[split:], CRITIC_GRAD_NORM, "the gradient of the critic")
+        for weight, part in zip(weights, total.split([weight.numel() for weight in weights]), strict=True):
+            weight.grad = part.view_as(weight)
+        optimizer.step()
+    return [float(mean) for mean in np.average([numbers for _, numbers in found], 0, shares)]
+
+
+def _clip(gradient: torch.Tensor, most: float, what: str) -> None:
+    """Scale to a norm of at most ``most``, in place."""
+    norm = float(gradient.norm())
+    if not math.isfinite(norm):
+        raise DivergedError(what)
+    if norm > most:
+        gradient.mul_(most / norm)
+
+
+def masked_log_softmax(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Log probabilities of the ``legal`` actions (1; the others 0), at least LEAST_LOG, which the others have."""
+    return (logits + (1 - legal.to(logits.dtype)) * ILLEGAL).log_softmax(1).clamp_min(LEAST_LOG)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from auction_env.agents.base import Agent
-from auction_env.agents.learning.algorithm import NetworkPolicy, clip_gradients, masked_log_softmax
+from auction_env.agents.learning.algorithm import NetworkPolicy, gradient_step, masked_log_softmax, shards_of
 from auction_env.agents.learning.rollouts import AllSeatsVecEnv, Tables, credit_seats
 
 from auction_env.engine.agent import ask
@@ -66,7 +66,7 @@ def imitate(
         PlayerError: the teacher failed or acted illegally.
         DivergedError: a loss or a gradient is not finite.
     """
-    optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate, eps=1e-5)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=learning_rate, eps=1e-5, fused=True)
     rng = np.random.default_rng([seed, IMITATION])
     env.set_pool([], [], 0.0)
     rows = env.reset()
@@ -124,17 +124,19 @@ def _fit(
     max_grad_norm: float,
 ) -> list[float]:
     """One pass over a chunk; mean cross-entropy and value loss."""
-    losses = []
-    for places in torch.from_numpy(rng.permutation(len(chunk["actions"]))).split(batch_size):
-        rows, known = chunk["rows"][places], chunk["known"][places]
-        logits, values = policy.mlp_extractor(rows)
-        logs = masked_log_softmax(logits, ~chunk["masks"][places])
+
+    def loss(places: torch.Tensor) -> tuple[torch.Tensor, list[float]]:
+        known = chunk["known"][places]
+        logits, values = policy.mlp_extractor(chunk["rows"][places])
+        logs = masked_log_softmax(logits, chunk["masks"][places])
         cross_entropy = -logs.gather(1, chunk["actions"][places].view(-1, 1)).mean()
         errors = (values[:, 0] - chunk["returns"][places])[known]
         value_loss = errors.square().mean() if len(errors) else errors.sum()
-        optimizer.zero_grad(set_to_none=True)
-        (cross_entropy + vf_coef * value_loss).backward()
-        clip_gradients(policy, max_grad_norm)
-        optimizer.step()
-        losses.append([float(cross_entropy.detach()), float(value_loss.detach())])
+        return cross_entropy + vf_coef * value_loss, [float(one.detach()) for one in (cross_entropy, value_loss)]
+
+    losses = []
+    for places in torch.from_numpy(rng.permutation(len(chunk["actions"]))).split(batch_size):
+        parts = places.tensor_split(shards_of(len(places)))
+        shares = [len(part) / len(places) for part in parts]
+        losses.append(gradient_step(policy, optimizer, loss, parts, shares, max_grad_norm))
     return [float(mean) for mean in np.mean(losses, 0)]

@@ -7,7 +7,7 @@ cannot be added up along a table's steps: ``SeatRolloutBuffer`` credits each dec
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -128,6 +128,7 @@ class AllSeatsVecEnv(VecEnv):
         )
         self._infos: list[dict[str, Any]] = [{} for _ in range(num_tables)]
         self._zeros = np.zeros(num_tables, np.float32)
+        self.write_to: np.ndarray | None = None  # where the observations of the next step go, if not to a fresh array
 
     def _rows_of(self, one: Any, settings: Sequence[Any], threads: int) -> FeatureRows:
         options = max(self.game.feature_layout(other).max_options for other in settings)
@@ -185,8 +186,9 @@ class AllSeatsVecEnv(VecEnv):
         self.ended[:] = False
         return self._observations()
 
-    def _observations(self) -> np.ndarray:
-        out = np.empty((self.num_envs, self.observation_space.shape[0]), np.float32)  # type: ignore[index]
+    def _observations(self, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            out = np.empty((self.num_envs, self.observation_space.shape[0]), np.float32)  # type: ignore[index]
         for tables in self.tables:
             tables.write(out[tables.slice])
         return out
@@ -207,7 +209,8 @@ class AllSeatsVecEnv(VecEnv):
             self.acted[tables.slice] = tables.batch.out.seats
             tables.batch.step(self._pending[tables.slice])
             self._play_opponents(tables, tables.batch.all_rows)
-        return self._observations(), self._zeros, self.ended.copy(), self._infos
+        out, self.write_to = self.write_to, None
+        return self._observations(out), self._zeros, self.ended.copy(), self._infos
 
     def _play_opponents(self, tables: Tables, rows: np.ndarray) -> None:
         """Act for the pool until the learner is to act at all tables. ``rows`` are those just stepped."""
@@ -301,7 +304,7 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
     Advantages are generalised advantage estimates (Schulman et al. 2016, arXiv 1506.02438) over a seat's own decisions,
     the discount being 1; what the deal gave the seat comes after its last one. The last decision of a seat whose deal
     is not over lends the one before its value, and is not learned from: nothing says yet what it led to. ``vec_env`` is
-    the AllSeatsVecEnv that is being stepped.
+    the AllSeatsVecEnv that is being stepped; it writes what it observes straight to its place here.
     """
 
     def __init__(self, *args: Any, vec_env: AllSeatsVecEnv, **kwargs: Any) -> None:
@@ -314,6 +317,8 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             self.pos, self.full = 0, False
             return
         super().reset()
+        self._observed = np.zeros((self.buffer_size + 1, *self.observations.shape[1:]), np.float32)
+        self.observations = self._observed[:-1]
         shape = (self.buffer_size, self.n_envs)
         self.seats, self.ended = np.zeros(shape, np.int8), np.zeros(shape, np.bool_)
         self.payoffs = np.zeros((*shape, self.vec_env.max_seats), np.float32)
@@ -329,14 +334,20 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
         log_prob: torch.Tensor,
         action_masks: np.ndarray,
     ) -> None:
-        """As the parent, with one copy; called after a step, so the environment says who acted and what ended."""
+        """As the parent, but observations are mostly in their place by now.
+
+        It is called after a step, so the environment says who acted and what ended.
+        """
         here, env = self.pos, self.vec_env
-        self.observations[here], self.actions[here] = obs, action
+        if not np.may_share_memory(obs, self.observations[here]):
+            self.observations[here] = obs
+        self.actions[here] = action
         self.action_masks[here] = action_masks.reshape(self.n_envs, -1)
         self.values[here], self.log_probs[here] = value.flatten().numpy(), log_prob.numpy()
         self.seats[here], self.ended[here], self.payoffs[here] = env.acted, env.ended, env.payoffs
         self.pos += 1
         self.full = self.pos == self.buffer_size
+        self.vec_env.write_to = None if self.full else self._observed[self.pos + 1]
 
     def compute_returns_and_advantage(self, last_values: torch.Tensor, dones: np.ndarray) -> None:
         """Advantages and returns by seat; ``last_values`` and ``dones`` are not used."""
@@ -351,19 +362,27 @@ class SeatRolloutBuffer(MaskableRolloutBuffer):
             self.known,
         )
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
-        """Minibatches of the decisions whose outcome is known, in random order; ``batch_size`` None gives all at once.
+    def batches(self, batch_size: int | None = None) -> Iterator[torch.Tensor]:
+        """Minibatches of the decisions whose outcome is known, in random order: places for ``samples``.
 
-        What is left over of the last minibatch is dropped: a small one would weigh too much.
+        What is left over of the last minibatch is dropped: a small one would weigh too much. ``batch_size`` None gives
+        all at once.
         """
         assert self.full, "the buffer is filled before it is read"
         rows = torch.from_numpy(np.random.permutation(np.flatnonzero(self.known)))
-        names = ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
-        fields = [torch.from_numpy(getattr(self, name)).flatten(0, 1) for name in names]
         size = batch_size or len(rows)
-        for chosen in rows.split(size):
-            if len(chosen) == size or len(rows) < size:
-                yield MaskableRolloutBufferSamples(*(field.index_select(0, chosen) for field in fields))
+        return (chosen for chosen in rows.split(size) if len(chosen) == size or len(rows) < size)
+
+    def samples(self, places: torch.Tensor) -> MaskableRolloutBufferSamples:
+        """What happened at some places, int64[B]."""
+        names = ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks")
+        fields = (torch.from_numpy(getattr(self, name)).flatten(0, 1) for name in names)
+        return MaskableRolloutBufferSamples(*(field.index_select(0, places) for field in fields))
+
+    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:  # type: ignore[override]
+        """Minibatches as ``batches`` draws them."""
+        for places in self.batches(batch_size):
+            yield self.samples(places)
 
 
 @kernel

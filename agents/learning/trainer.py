@@ -269,8 +269,8 @@ class Trainer:
         if logged is not None:
             return -float(logged)
         with torch.no_grad():
-            illegal = torch.from_numpy(~self.env.action_masks())
-            logs = masked_log_softmax(self.actor(torch.from_numpy(self.env.observe())), illegal)
+            legal = torch.from_numpy(self.env.action_masks())
+            logs = masked_log_softmax(self.actor(torch.from_numpy(self.env.observe())), legal)
             return -float((logs.exp() * logs).sum(1).mean())
 
     def evaluate(self, seconds: float) -> None:

@@ -66,7 +66,7 @@ def _set_bits(typing_context: Any, bits: Any) -> Any:
 @overload(popcount)
 def _compiled_popcount(bits: Any) -> Any:
     def compiled(bits: Any) -> Any:
-        return _set_bits(np.uint64(bits))
+        return _set_bits(np.uint64(bits))  # type: ignore[call-arg]
 
     return compiled
 
