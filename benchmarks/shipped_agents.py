@@ -6,8 +6,8 @@ plays, and the imitation of ``rules`` that it started from, which the levels bel
 
 ``python -m benchmarks.shipped_agents measure`` plays the levels against each other and against scripts and searches,
 at every number of seats of the tables below, and writes ``benchmarks/results/shipped_agents.json`` and the tables of
-``docs/agents_in_the_box.md`` after each. A match that stands in the results is not played again, unless the policies
-have changed.
+``docs/agents_in_the_box.md`` after each. A match that stands in the results, of as many deals, is not played again,
+unless the policies have changed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ START, END = "<!-- written by benchmarks.shipped_agents -->", "<!-- to here -->"
 TEMPERATURES = {"hard": 1.0, "medium": 2.0, "easy": 4.0}  # of the imitation
 SEATS = {"auction_poker": (2, 3, 4, 5, 6, 7), "auction_flop": (2, 3, 4, 5, 6, 7, 8)}
 # Deals against searches, which are slow, by number of seats.
-SEARCH_DEALS = {"auction_poker": {2: 4000, 3: 4000, 4: 1600, 7: 420}, "auction_flop": {2: 100_000, 4: 2000, 8: 480}}
+SEARCH_DEALS = {"auction_poker": {2: 4000, 3: 4000, 4: 1600, 7: 420}, "auction_flop": {2: 100_000, 4: 2000, 8: 1600}}
 SEARCH = "montecarlo:rollouts=100"
+PART = 64  # tables that a match against it finishes at once
 PAIRS = (("champion", "hard"), ("hard", "medium"), ("medium", "easy"), ("easy", "random"))
 
 
@@ -137,10 +138,10 @@ def measure(deals: int, part: str) -> None:
             for seats, some in of_game.items()
         ]
     content = _standing()
-    done = {(m["game"], m["seats"], m["agent"], m["opponents"]) for m in content["matches"]}
-    for one in wanted:
-        if one[:4] not in done:
-            content["matches"] += [_match(*one)]
+    for *which, some in wanted:
+        others = [m for m in content["matches"] if [m["game"], m["seats"], m["agent"], m["opponents"]] != which]
+        if not any(m["deals"] >= some for m in content["matches"] if m not in others):
+            content["matches"] = [*others, _match(*which, some)]
             _write(content)
     _write(content)
 
@@ -165,17 +166,24 @@ def policies_digest() -> str:
 
 
 def _match(name: str, seats: int, first: str, other: str, deals: int) -> dict[str, Any]:
-    """One agent against copies of another at all other seats, every deck in all distinct seatings."""
+    """One agent against copies of another at all other seats, every deck in all distinct seatings.
+
+    Matches against a search keep what they have finished, and go on from there.
+    """
     from auction_env import agents
     from auction_env.engine.table import settings_of
-    from auction_env.evaluation.match import play_match
+    from auction_env.evaluation.runner import MatchConfig, play
     from auction_env.games import get_game
 
     game = get_game(name)
     settings = settings_of(game, {"num_players": seats})
-    line = [agents.make(first, game, settings, 1), *[agents.make(other, game, settings, 2)] * (seats - 1)]
+    line, search = (first, *[other] * (seats - 1)), other == SEARCH
+    contents = (policies_digest(),) * seats
+    part = PART if search else None
+    plan = MatchConfig(game, settings, line, deals, agents.make, 5_2026, contents, part_tables=part)
+    folder = ROOT / "runs" / "shipped_agents" / f"{name}-{seats}" if search else None
     begun = time.perf_counter()
-    result = play_match(game, settings, line, deals, 5_2026)
+    result = play(plan, state=folder).result
     by_seat = [result.seat(0, seat) for seat in range(seats)]
     found = {
         "game": name,
