@@ -37,9 +37,13 @@ class BestResponse:
     Attributes:
         agent: who was frozen.
         match: of the response at the first place against copies of the agent at all others, on fresh decks.
-        decisions: that the learner made in training, against the agent.
+        decisions: that the learner made in training, against the agent: as many as it was given, and up to the end of
+            the last iteration.
         imitated: decisions of the agent that it imitated before.
         temperature: at which the response plays.
+        kept: which weights it plays: "last", "averaged" over iterations, or "best" of those measured while learning.
+        shown: chips a deal at the last measurement while learning, of averaged weights at temperature 1, on the decks
+            that the choice was made by; a progress bar ends with it. None: it was never measured.
     """
 
     agent: str
@@ -47,6 +51,8 @@ class BestResponse:
     decisions: int
     imitated: int
     temperature: float
+    kept: str
+    shown: Estimate | None
 
     @property
     def gain(self) -> Estimate:
@@ -68,6 +74,8 @@ class BestResponse:
             "decisions": self.decisions,
             "imitated": self.imitated,
             "temperature": self.temperature,
+            "kept": self.kept,
+            "while_learning": plain(self.shown) if self.shown else None,
             "match": self.match.summary(),
         }
 
@@ -79,12 +87,21 @@ class BestResponse:
         else:
             verdict = f"{self.agent} is exploitable by at least {self.at_least:.3f} chips a deal: {self.gain} was won"
         others = "its opponent" if n == 2 else f"all of its {n - 1} opponents"
-        budget = f"{self.decisions} decisions"
+        budget = f"{self.decisions} decisions (whole iterations of all tables)"
         if self.imitated:
             budget = f"{self.imitated} decisions that it imitated, and then {budget}"
         return (
             f"{verdict}. It learned from {budget}, with {self.agent} as {others}, and was measured over "
-            f"{self.match.deals} fresh deals; a better response may win more\n{self.match.text()}"
+            f"{self.match.deals} fresh deals; a better response may win more{self._shown_text()}\n{self.match.text()}"
+        )
+
+    def _shown_text(self) -> str:
+        """Why the verdict's number is not the one that stood beside the progress bar."""
+        if self.shown is None:
+            return ""
+        return (
+            f". While it learned, {self.shown.mean:+.2f} was shown last: of the averaged weights at temperature 1, on "
+            f"the decks of the choice; chosen were the {self.kept} weights at temperature {self.temperature:g}"
         )
 
 
@@ -132,8 +149,10 @@ def best_response(
         line = [response, *[agent] * (settings.num_players - 1)]
         match = play_match(learner.game, settings, line, deals, _MEASURING + config.seed)
     imitated = learner.imitated.timesteps if learner.imitated else 0
-    temperature = float(getattr(response, "temperature", 1.0))
-    return BestResponse(agent.name, match, learner.model.num_timesteps, imitated, temperature)
+    shown = learner.curve[-1].chips.get(agent.name) if learner.curve else None
+    return BestResponse(
+        agent.name, match, learner.model.num_timesteps, imitated, learner.temperature, learner.kept, shown
+    )
 
 
 __all__ = ["BestResponse", "Stopped", "best_response"]

@@ -89,6 +89,7 @@ class Trainer:
         self.pool = OpponentPool(config.opponent_pool_size, named, config.opponents_prob, config.prioritized)
         self.evaluator = Evaluator(self)
         self.best, self.best_score = copy.deepcopy(self.actor), -math.inf
+        self.kept, self.temperature = "", 1.0  # which weights became the model, and at what temperature they play
         self.iteration, self.seconds = 0, 0.0
         self.curve: list[Point] = []
         self.imitated: Imitated | None = None
@@ -295,14 +296,14 @@ class Trainer:
         from auction_env.agents.learning.report import draw_curve, draw_exploitability
 
         candidates = {"last": self.actor, "averaged": self.average, "best": self.best}
-        name, temperature = self.evaluator.choose(candidates, self.config.temperatures)
+        self.kept, self.temperature = self.evaluator.choose(candidates, self.config.temperatures)
         self.save_policy(LAST, self.actor, 1.0)
         self.save_policy(AVERAGED, self.average, 1.0)
-        self.save_policy(MODEL, candidates[name], temperature)
+        self.save_policy(MODEL, candidates[self.kept], self.temperature)
         title = f"{self.game.TITLE}, {self._seats_in_words()} seats"
         draw_curve(self.folder, self.curve, title)
         draw_exploitability(self.folder, self.curve, title)
-        self.say(f"kept the {name} weights, played at temperature {temperature:g}: {self.folder / MODEL}")
+        self.say(f"kept the {self.kept} weights, played at temperature {self.temperature:g}: {self.folder / MODEL}")
 
     def _seats_in_words(self) -> str:
         numbers = [one.num_players for one in self.all_settings]

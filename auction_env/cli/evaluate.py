@@ -257,7 +257,7 @@ COMMANDS = {
         measure.round_robin,
     ),
     "best-response": Command(
-        "train a learner against an agent: how exploitable is it at least?",
+        "train a learner against an agent, to say by how much it is exploitable at least",
         "rules --seats 2 total_timesteps=2e6",
         _best_response,
         measure.best_response,

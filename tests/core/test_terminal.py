@@ -89,6 +89,27 @@ def test_no_work_stops_for_a_bar_that_cannot_be_drawn(stderr):
     assert found.stdout == b"done\n", found.stderr
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_bar_is_no_wider_than_the_terminal(columns):
+    pytest.importorskip("tqdm")
+    pty = pytest.importorskip("pty")
+    termios = pytest.importorskip("termios")
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
+    text = SHOW + (
+        "with progress_bar(total=9, unit=' decisions', mininterval=0) as bar:\n"
+        " for _ in range(9): bar.set_postfix_str('a long name +0.55, another -1.25, entropy 0.96 ' * 3); bar.update()"
+    )
+    env = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    with subprocess.Popen([sys.executable, "-c", text], stderr=theirs, env=env) as process:
+        os.close(theirs)
+        assert process.wait(120) == 0
+    frames = os.read(ours, 1 << 16).decode().replace("\r", "\n").split("\n")
+    os.close(ours)
+    assert any("100%" in frame for frame in frames), frames
+    assert all(len(frame) <= columns for frame in frames), frames
+
+
 def test_lines_on_the_way_are_dropped_where_they_cannot_be_printed():
     read, write = os.pipe()
     os.close(read)

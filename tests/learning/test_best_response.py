@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import kuhn
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ pytest.importorskip("sb3_contrib")
 from auction_env.agents.base import Agent
 from auction_env.agents.learning.best_response import Stopped, best_response
 from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.evaluation import CURVE
 from auction_env.agents.learning.runs import begin
 from auction_env.agents.learning.trainer import Trainer
 
@@ -86,6 +89,12 @@ def test_a_learned_response_comes_near_the_exact_value_and_never_above_it(tmp_pa
     assert "random is exploitable by at least 0." in found.text() and "a better response may win more" in found.text()
     assert found.summary()["exploitable_by_at_least"] == found.at_least
     assert (tmp_path / "model.safetensors").exists()
+    shown = json.loads((tmp_path / CURVE).read_text(encoding="utf-8"))[-1]["chips"]["random"]
+    assert found.summary()["while_learning"] == shown, "the bar's last number stands beside the verdict"
+    chosen = f"chosen were the {found.kept} weights at temperature 1"
+    assert f"{shown['mean']:+.2f} was shown last" in found.text() and chosen in found.text()
+    assert found.decisions == 61_440, "asked were 60,000: iterations are whole"
+    assert "61440 decisions (whole iterations" in found.text()
 
 
 def test_nothing_is_found_against_an_equilibrium(tmp_path):
