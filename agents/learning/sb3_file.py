@@ -109,6 +109,11 @@ def _policy_layers(path: Path, tensors: Mapping[str, torch.Tensor]) -> list[tupl
     )
     if not fit or any(a.shape[0] != b.shape[1] for (a, _), (b, _) in pairwise(layers)) or len(layers) > MAX_LAYERS + 1:
         raise AgentError(f"{path}: its layers do not follow each other as up to {MAX_LAYERS} of float32, and a head")
+    tensors_of_layers = [tensor for layer in layers for tensor in layer]
+    if 4 * sum(tensor.numel() for tensor in tensors_of_layers) > MAX_FILE_BYTES:  # strides of 0 make any size of a byte
+        raise AgentError(f"{path}: its layers are larger than a policy file may be, {MAX_FILE_BYTES >> 20} MiB")
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors_of_layers):
+        raise AgentError(f"{path}: its weights are not all finite")
     return layers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 
@@ -119,4 +120,44 @@ def test_damaged_and_strange_zips_are_refused_by_name(stock, tmp_path):
     }
     for name, file in broken.items():
         with pytest.raises(AgentError, match=rf"{name}\.zip"):
+            import_sb3(file, game, settings, trust=True)
+
+
+def torch_bytes(content):
+    out = io.BytesIO()
+    torch.save(content, out)
+    return out.getvalue()
+
+
+def test_a_zip_that_names_places_outside_or_grows_when_unpacked_harms_nothing(stock, tmp_path):
+    """Nothing is unpacked to disk; sizes are looked at before memory is taken, in the zip and in its tensors."""
+    path, _ = stock
+    game, settings, _ = random_policy("auction_poker", "mlp")
+    outside = tmp_path / "absolute"
+    odd = rewritten(path, tmp_path / "odd.zip")
+    with zipfile.ZipFile(odd, "a") as file:
+        for name in ("../x", "../../policy.pth", str(outside), "a/../../y"):
+            file.writestr(name, b"x" * 100)
+    kept = sorted(tmp_path.iterdir())
+    assert import_sb3(odd, game, settings, trust=True).seats == (3,)
+    assert sorted(tmp_path.iterdir()) == kept and not (tmp_path.parent / "x").exists()
+    grows = tmp_path / "grows.zip"
+    with zipfile.ZipFile(grows, "w", zipfile.ZIP_DEFLATED) as file, file.open("data", "w") as entry:
+        for _ in range(17):
+            entry.write(bytes(1 << 20))
+    assert grows.stat().st_size < 1 << 17
+    honest = torch.load(io.BytesIO(zipfile.ZipFile(path).read("policy.pth")), weights_only=True)
+    nan = {**honest, "action_net.weight": honest["action_net.weight"] * torch.nan}
+    one = torch.zeros(1)
+    deep = {"mlp_extractor.policy_net.0.weight": one.expand(1 << 22, 672)}
+    deep |= {"mlp_extractor.policy_net.0.bias": one.expand(1 << 22), "action_net.weight": one.expand(63, 1 << 22)}
+    refused = {
+        "grows.zip is not read: its entry 'data' is larger than": grows,
+        "nan.zip: its weights are not all finite": rewritten(path, tmp_path / "nan.zip", policy_pth=torch_bytes(nan)),
+        "strides.zip: its layers are larger than a policy file may be": rewritten(
+            path, tmp_path / "strides.zip", policy_pth=torch_bytes({**deep, "action_net.bias": one.expand(63)})
+        ),
+    }
+    for said, file in refused.items():
+        with pytest.raises(AgentError, match=said):
             import_sb3(file, game, settings, trust=True)
