@@ -10,7 +10,7 @@ LOWEST_TESTS := $(addprefix tests/,interfaces/test_single.py interfaces/test_vec
 	interfaces/test_aec.py interfaces/test_sb3.py engine/test_render.py learning/test_tensor_file.py \
 	learning/test_policy_files.py learning/test_runs.py)
 AGENTS ?= rules:tight rules:loose rules:aggressive --without montecarlo
-.PHONY: help setup train learning leaderboard bench docs test test-clients test-lowest test-all lint clean
+.PHONY: help setup train learning leaderboard bench docs test test-clients test-lowest test-all style lint clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -26,8 +26,9 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 train: setup  ## learn by self-play, then measure: CONFIG=configs/....toml
 	$(PY) train.py $(CONFIG) --auto-resume
 
-test: setup lint  ## lint, types, and all tests but the slow ones
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'
+# Types are checked beside the tests: mypy takes one core for a minute or two.
+test: setup style  ## lint, types, and all tests but the slow ones
+	$(PY) -m mypy & OMP_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) -m 'not slow'; tests=$$?; wait $$! && exit $$tests
 
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
@@ -59,9 +60,11 @@ bench: setup  ## measure every layer, beside peers that it installs: some minute
 docs: setup  ## the documentation, into docs/_build, without a warning
 	$(PY) -m sphinx -W --keep-going -q docs docs/_build
 
-lint: setup  ## ruff and mypy
+style: setup
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+
+lint: style  ## ruff and mypy
 	$(PY) -m mypy
 
 clean:  ## remove what the commands above made, but not runs/

@@ -63,7 +63,7 @@ def resample_from_infostate(game: Game, states: np.ndarray, seats: np.ndarray, w
         shape (B,); nothing in them depends on what the seats cannot know.
     """
     copies = np.ascontiguousarray(states).view(np.uint8).copy().view(game.STATE)
-    kernels(game).resample_from_infostate(copies, np.asarray(seats, np.int64), np.asarray(words, np.uint64))
+    kernels(game).resample_from_infostate(copies, np.array(seats, np.int64), np.array(words, np.uint64))
     return copies
 
 

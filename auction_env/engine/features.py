@@ -94,9 +94,13 @@ class FeatureRows(Compiled):
         def part(number: int) -> None:
             some = slice(len(rows) * number // threads, len(rows) * (number + 1) // threads)
             mine = out[some]
-            mine[:] = 0
-            mine[:, self.starts[2] :] = -1
-            self._write(states, rows[some], *self.views(mine), self._cards[number])
+            # Parts of one row alone are contiguous, which would be machine code of its own: it has a second row below.
+            work = mine if len(mine) > 1 else np.empty((2, self.size), np.float32)
+            work[:] = 0
+            work[:, self.starts[2] :] = -1
+            self._write(states, rows[some], *self.views(work), self._cards[number])
+            if work is not mine:
+                mine[:] = work[: len(mine)]
 
         run_parts(part, threads)
 

@@ -282,6 +282,7 @@ def children_hear_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("children_hear_ctrl_c")
 def test_a_killed_run_goes_on_to_the_same_digest(tmp_path):
     """Ctrl-C, then a kill without warning, while two processes play; then it ends as one never stopped."""

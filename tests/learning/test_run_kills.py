@@ -18,6 +18,8 @@ pytest.importorskip("sb3_contrib")
 from auction_env.agents.learning.checkpoint import CHECKPOINT
 from auction_env.agents.learning.trainer import AVERAGED, LAST, MODEL
 
+import train
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 CONFIG = ROOT / "configs" / "auction_poker.toml"
 DECISIONS = 128 * 24
@@ -47,7 +49,7 @@ def train_line(run: Path) -> list[object]:
 
 def kill_training(folder: Path, kills: int) -> None:
     straight, run = folder / "straight", folder / "run"
-    assert faults.run_python(*map(str, train_line(straight))).returncode == 0
+    assert train.main([str(part) for part in train_line(straight)[1:]]) == 0
     wanted = digest(straight)
 
     def through() -> None:
@@ -56,8 +58,7 @@ def kill_training(folder: Path, kills: int) -> None:
 
     mark = lambda: faults.changed(run / CHECKPOINT)  # noqa: E731
     faults.kill_often(train_line(run), random.Random(kills), kills, mark, through, startup=8.0)
-    found = faults.run_python(*map(str, train_line(run)))
-    assert found.returncode == 0, found.stderr
+    assert train.main([str(part) for part in train_line(run)[1:]]) == 0
     assert digest(run) == wanted and not faults.hidden(run)
 
 
