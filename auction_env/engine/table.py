@@ -16,7 +16,7 @@ from auction_env.engine.features import FeatureRows
 from auction_env.engine.kernels import Compiled, kernels, observation_size, seed_words
 from auction_env.games import get_game
 from auction_env.games.cards import CardError, complete_deck
-from auction_env.games.game import Game, IllegalActionError, SettingsError, SetupError, TableView, make_settings
+from auction_env.games.game import Game, IllegalActionError, Row, SettingsError, SetupError, TableView, make_settings
 from auction_env.rendering.text import text
 
 OPTIONS = ("deck", "dealer", "stacks", "carried_pot")
@@ -64,7 +64,7 @@ def no_info(game: Game, settings: Any) -> dict[str, Any]:
 
 @cache
 def _no_info(game: Any, settings: Any) -> dict[str, int]:
-    return {name: -1 if name == "phase" else 0 for name in game.info(game.new_state(settings)[0], 0)}
+    return {name: -1 if name == "phase" else 0 for name in game.info(Row(game.new_state(settings)), 0)}
 
 
 @cache
@@ -120,12 +120,13 @@ class Table(Compiled):
     @states.setter
     def states(self, states: np.ndarray) -> None:
         self._states = states
+        self._row: Row | None = None
         self._acting = states["to_act"]  # looking a field up takes longer than reading it
 
     # --- copying: kernels and modules are shared, the rest is data ---
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_acting": None}
+        return {**super().__getstate__(), "_acting": None, "_row": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -254,7 +255,7 @@ class Table(Compiled):
     @property
     def to_act(self) -> int | None:
         """The seat to act, or None when the deal is over (or none has begun)."""
-        seat = int(self._acting[0])
+        seat = self._acting.item()
         return None if seat < 0 else seat
 
     @property
@@ -273,7 +274,7 @@ class Table(Compiled):
 
     def mask(self, seat: int) -> np.ndarray:
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
-        if self._check_seat(seat) == self._acting[0]:
+        if self._check_seat(seat) == self._acting.item():
             return self._mask.copy()
         return np.zeros(len(self.action_names), np.int8)
 
@@ -317,7 +318,7 @@ class Table(Compiled):
         """
         seat, rows = self._check_seat(seat), FeatureRows(self.game, self.settings)
         self._check_dealt()
-        return rows.of(self.states) if seat == self._acting[0] else rows.nobody()
+        return rows.of(self.states) if seat == self._acting.item() else rows.nobody()
 
     def observe_all(self) -> np.ndarray:
         """All that any seat has seen and done, for those who may look at everything: float32[seats, observation_size].
@@ -362,7 +363,13 @@ class Table(Compiled):
         Of a seat that is not to act they say nothing: -1 for the phase and 0 for the rest.
         """
         seat = self._check_seat(seat)
-        return self.game.info(self.states[0], seat) if seat == self._acting[0] else no_info(self.game, self.settings)
+        return self.facts(seat) if seat == self._acting.item() else no_info(self.game, self.settings)
+
+    def facts(self, seat: int) -> dict[str, Any]:
+        """What ``info`` says of the seat to act, of any seat: in a hidden phase several choose at once."""
+        if self._row is None:
+            self._row = Row(self.states)
+        return self.game.info(self._row, seat)
 
     def view(self, seat: int | None) -> TableView:
         """The table as a seat sees it, or with None as nobody may: everything. Errors as ``observe``."""
@@ -401,7 +408,7 @@ class Table(Compiled):
         Raises:
             IllegalActionError: not a legal action now; the table and its generator are unchanged.
         """
-        seat = int(self._acting[0])
+        seat = self._acting.item()
         index = self.action_index(action)
         mask = np.zeros(len(self.action_names), np.int8)  # zeros_like takes ten times as long
         count = self._kernels.act(self.states, 0, index, self._scratch, mask)

@@ -114,7 +114,7 @@ class Game(Protocol):
     action_names: Callable[[Any], tuple[str, ...]]  # settings -> name of each action index
     observation_fields: Callable[[Any], tuple[ObservationField, ...]]  # settings -> the observation, in order
     max_game_length: Callable[[Any], int]  # settings -> most decisions in one deal
-    info: Callable[[Any, Any], dict[str, Any]]  # a row and the seat to act, or rows and seats -> public facts, numbers
+    info: Callable[[Any, Any], dict[str, Any]]  # a Row and the seat to act, or rows and seats -> public facts, numbers
     eligibility: Callable[[Any, int], str]  # row, seat -> "" if it can be dealt in, or why not
     view: Callable[[Any, int | None], TableView]  # row, seat (None: everything; -1: nobody's) -> what it sees
     narrate: Callable[[Any, int, Any], list[str]]  # row before, action, row after -> public account of what happened
@@ -203,17 +203,24 @@ def make_settings(game: Game, values: Mapping[str, Any]) -> Any:
     return game.Settings(**values)
 
 
+class Row(dict[str, np.ndarray]):
+    """A row of STATE, shape (1,), as views of its fields: looking a field up takes longer than reading it."""
+
+    def __init__(self, states: np.ndarray) -> None:
+        assert states.dtype.names is not None and len(states) == 1
+        super().__init__((name, states[name]) for name in states.dtype.names)
+
+
 def entries(rows: Any, name: str, index: Any = None) -> Any:
     """A field of a row of STATE as an integer, or of rows as int64[B].
 
     Args:
-        rows: one row, or an array of B.
+        rows: a ``Row``, or an array of B rows.
         name: the field.
         index: of an array's entries, which: an integer, or one for each row.
     """
-    if isinstance(rows, np.void):
-        values = np.void.__getitem__(rows, name)  # a record's own way, in Python, takes three times as long
-        return int(values if index is None else values[index])
+    if isinstance(rows, Row):
+        return int(rows[name].item(index or 0))
     values = rows[name]
     return (values if index is None else values[np.arange(len(values)), index]).astype(np.int64)
 

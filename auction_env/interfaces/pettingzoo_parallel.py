@@ -208,7 +208,7 @@ class AuctionParallelEnv(ParallelEnv[str, Any, int]):
 
     def _info(self, agent: str, seat: int) -> dict[str, Any]:
         table = self.table
-        facts = table.game.info(table.states[0], seat) if seat in self._choosers else self._no_info
+        facts = table.facts(seat) if seat in self._choosers else self._no_info
         info = {**facts, "illegal_action": int(agent in self.why_illegal)}
         return {**info, "action_mask": self._mask(seat)} if self.flat else info
 
