@@ -10,9 +10,10 @@ import numpy as np
 from auction_env.agents.base import AgentError, StateAgent
 
 from auction_env.games.game import Game
-from auction_env.solve.expansion import expansion, slots_of
+from auction_env.solve.expansion import expansion
 from auction_env.solve.files import FileError
 from auction_env.solve.policy_file import StoredPolicy, load_policy, plain_settings
+from auction_env.solve.symmetry import reading
 
 POLICY_FILE = "policy.npz"
 
@@ -20,15 +21,14 @@ POLICY_FILE = "policy.npz"
 class SolvedAgent(StateAgent):
     """Draws its actions from a stored policy. Where that knows nothing, any legal action is as likely as another.
 
-    It knows all that can come about at its settings while the seat plays by it. After moves of somebody else at its
-    seat it may not, in Auction Flop Poker: of two cards of one rank it always discards and keeps the first.
+    It knows all that can come about at its settings. Of choices that are the same but for the names of suits each is as
+    likely as the others.
     """
 
     def __init__(self, policy: StoredPolicy, seed: int = 0) -> None:
         self.policy = policy
         self._steps = expansion(policy.game)
-        self._slots = slots_of(policy.game, policy.settings, policy.plain)
-        self._out = np.zeros(sum(f.size for f in policy.game.observation_fields(policy.settings)), np.float32)
+        self._how = reading(policy.game, policy.settings, policy.symmetry)
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
@@ -47,7 +47,8 @@ class SolvedAgent(StateAgent):
         """Probability of each action at tables as in ``act_states``, float64[B, actions], zero where illegal."""
         rows, actions, places, found = self._find(states, masks)
         chances = np.where(found[:, None] >= 0, 0.0, masks / masks.sum(axis=1, keepdims=True))
-        chances[rows, actions] = self.policy.chances[places]
+        alike = np.unique(np.stack([rows, places]), axis=1, return_inverse=True, return_counts=True)
+        chances[rows, actions] = self.policy.chances[places] / alike[2][alike[1].ravel()]
         return chances / chances.sum(axis=1, keepdims=True)
 
     def action_values(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -72,13 +73,11 @@ class SolvedAgent(StateAgent):
         """
         policy, legal = self.policy, np.zeros(masks.shape, np.int8)
         places, keys = np.full(masks.shape, -1, np.int64), np.zeros(len(states), np.uint64)
-        self._steps.places(states, policy.plain, legal, places)
-        self._steps.keys(
-            states, states["to_act"].astype(np.int64), self._slots, self._out, self._out.view(np.uint32), keys
-        )
+        self._steps.places(states, self._how, legal, places)
+        self._steps.keys(states, states["to_act"].astype(np.int64), self._how, keys)
         found = np.minimum(np.searchsorted(policy.keys, keys), len(policy.keys) - 1)
         known = (policy.keys[found] == keys) & (np.diff(policy.starts)[found] == places.max(axis=1) + 1)
-        rows, actions = np.nonzero(_firsts(places) & known[:, None])
+        rows, actions = np.nonzero((places >= 0) & known[:, None])
         return rows, actions, policy.starts[found[rows]] + places[rows, actions], np.where(known, found, -1)
 
     def act_states(self, states: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -86,14 +85,6 @@ class SolvedAgent(StateAgent):
         totals = np.cumsum(self.probabilities(states, masks), axis=1)
         drawn = self._rng.random((len(masks), 1)) * totals[:, -1:]
         return np.minimum((totals <= drawn).sum(axis=1), masks.shape[1] - 1)
-
-
-def _firsts(places: np.ndarray) -> np.ndarray:
-    """Of actions that share a place, the first: it stands for the others."""
-    # A place is new where it is larger than all before it, as actions that stand for others come in this order.
-    best = np.maximum.accumulate(places, axis=1)
-    before = np.concatenate([np.full((len(places), 1), -1), best[:, :-1]], axis=1)
-    return places > before
 
 
 def files(argument: str) -> list[Path]:

@@ -50,6 +50,8 @@ class ObservationField:
         final_only: True when all entries are 0 until the deal is over. Such fields come last.
         cards: how the last axis shows cards, if it does: "set", an entry for each of 52 by card index; "one", a card as
             13 ranks, then 4 suits.
+        places_of: the field, perhaps this one, of cards in sorted order whose places the entries are about, if any.
+        derived: True when entries go by such places, and follow from other fields.
     """
 
     name: str
@@ -58,6 +60,8 @@ class ObservationField:
     fraction: bool = False
     final_only: bool = False
     cards: str = ""
+    places_of: str = ""
+    derived: bool = False
 
     @property
     def size(self) -> int:
@@ -138,7 +142,9 @@ class Game(Protocol):
     # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside; with
     # ``max_draws``, ``recorded_action``, ``recorded_draw`` and the properties ``zero_sum`` and ``recalls_all`` of
     # Settings, in a ``ChanceTable`` and in OpenSpiel.
-    # ``suits_matter(settings)`` and, compiled, ``plain_action(s, action)`` let ``solve`` leave suits out where it can.
+    # ``suits_matter(settings)`` and, compiled, ``action_cards(s, action)`` (the cards that it chooses, as a card set) let
+    # ``solve`` leave the names of suits out: the game then knows no order of suits, and what a seat knows of single
+    # cards is in fields of its observation that say ``cards`` or ``places_of``.
 
     def __hash__(self) -> int:  # modules are hashable
         ...

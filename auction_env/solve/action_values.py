@@ -26,7 +26,7 @@ def reach_of(layout: Layout, policy: np.ndarray, own: bool = True) -> list[np.nd
                 weights *= reaches[other][sequences[:, other]]
         np.add.at(found[seat], numbers, weights)
 
-    enumerate_tree(tree.game, tree.settings, fold=tree.plain, watch=watch)
+    enumerate_tree(tree.game, tree.settings, fold=tree.folded, watch=watch)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from auction_env.engine.kernels import kernels
 from auction_env.engine.playout import playout
 from auction_env.engine.table import settings_of
 from auction_env.games import get_game
-from auction_env.games.cards import deck_cards, mix
+from auction_env.games.cards import NUM_CARDS, card_bit, deck_cards, mix
 from auction_env.games.game import Game
-from auction_env.solve.expansion import expansion, slots_of, suits_left_out
+from auction_env.solve.expansion import expansion
+from auction_env.solve.symmetry import knows_cards, reading, symmetry_of
 from auction_env.solve.tree import Counts, Forest, Tree
 
 CHUNK = 4096  # tables expanded at once
@@ -24,6 +25,7 @@ MOST_BYTES = 8 << 30  # of a tree, unless the caller says otherwise
 _MOST_DRAWN = 1 << 22  # tables at once while chance is settled
 _SAMPLE = 1000  # tables that an estimate follows
 _MOST_FOLLOWED = 1 << 13  # and those that it settles the next card of
+_CARD_BITS = np.array([card_bit(card) for card in range(NUM_CARDS)], np.uint64)
 _HUGE = 1e13  # histories: an estimate that comes so far ends there
 
 Visit = Callable[[int, np.ndarray, np.ndarray], None]  # seat, its new information states, a table at each
@@ -76,18 +78,26 @@ class _Points:
         return _Points(self.dtype, self.words[rows], self.sequences[rows], self.chances[rows])
 
 
+class _Moves(NamedTuple):
+    """Tables after moves: from which row each came, the place of the action among those there, and the action."""
+
+    children: _Points
+    parents: np.ndarray
+    places: np.ndarray
+    actions: np.ndarray
+
+
 class _Walk:
     """The steps that a walk through a tree takes, for many tables at once.
 
     With a generator it follows samples: ``chances`` of points then say for how many each of them stands.
     """
 
-    def __init__(self, game: Game, settings: Any, plain: bool, rng: np.random.Generator | None = None) -> None:
-        self.game, self.settings, self.plain, self.rng = game, settings, plain, rng
-        self.steps = expansion(game)
-        self.slots = slots_of(game, settings, plain)
+    def __init__(self, game: Game, settings: Any, symmetry: str, rng: np.random.Generator | None = None) -> None:
+        self.game, self.settings, self.rng = game, settings, rng
+        self.steps, self.how = expansion(game), reading(game, settings, symmetry)
+        self.knows_cards = knows_cards(game)
         self.seats = settings.num_players
-        self.out = np.zeros(sum(field.size for field in game.observation_fields(settings)), np.float32)
         self.chance_outcomes = 0
 
     def first(self) -> _Points:
@@ -101,31 +111,38 @@ class _Walk:
         run.deal(states, 0, len(deck))
         words = states.view(np.uint64).reshape(1, -1)
         start = _Points(self.game.STATE, words, np.zeros((1, self.seats), np.int32), np.ones(1))
-        return self.settle(before, np.zeros(1, np.int64), start)
+        return self.settle(before, np.zeros(1, np.int64), np.zeros(1, np.int64), start)
 
     def keys(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
         """Of what these seats have seen and done, uint64[N]."""
         found = np.zeros(len(states), np.uint64)
-        self.steps.keys(states, seats, self.slots, self.out, self.out.view(np.uint32), found)
+        self.steps.keys(states, seats, self.how, found)
         return found
 
     def legal(self, points: _Points) -> tuple[np.ndarray, np.ndarray]:
-        """Legal actions, ascending, int16[N, most], and how many at each table, int64[N]."""
+        """Legal actions, int16[N, most], and how many at each table, int64[N]; of those that are the same, one."""
         actions = np.zeros((len(points), self.game.MAX_LEGAL), np.int16)
         counts = np.zeros(len(points), np.int64)
-        self.steps.legal(points.states, self.plain, actions, counts)
+        self.steps.legal(points.states, self.how, actions, counts)
         return actions, counts
 
-    def act(self, points: _Points, actions: np.ndarray, counts: np.ndarray) -> tuple[_Points, np.ndarray, np.ndarray]:
-        """Every table after each of its actions; from which table it came, and the number of the action there."""
+    def act(self, points: _Points, actions: np.ndarray, counts: np.ndarray) -> _Moves:
+        """Every table after each of its actions."""
         parents = np.repeat(np.arange(len(points)), counts)
         places = np.arange(len(parents)) - np.repeat(np.cumsum(counts) - counts, counts)
+        chosen = actions[parents, places].astype(np.int64)
         children = points.at(parents)
-        playout(self.game).act(children.states, np.arange(len(parents)), actions[parents, places].astype(np.int64))
-        return children, parents, places
+        playout(self.game).act(children.states, np.arange(len(parents)), chosen)
+        return _Moves(children, parents, places, chosen)
 
-    def settle(self, before: np.ndarray, parents: np.ndarray, moved: _Points) -> _Points:
-        """Tables after a move, in all ways that chance can settle it; ways that all seats together see as one are one.
+    def settle(self, before: np.ndarray, parents: np.ndarray, actions: np.ndarray, moved: _Points) -> _Points:
+        """Tables after a move, in all ways that chance can settle it; ways that are the same to all seats are one.
+
+        Args:
+            before: rows of STATE before the move.
+            parents: of each table, which of these rows it comes from, int64[N].
+            actions: the action that was taken there, int64[N].
+            moved: the tables.
 
         Raises:
             TooLargeError: they are too many.
@@ -138,46 +155,61 @@ class _Walk:
         parts = [moved.at(quiet)] if len(quiet) else []
         for number in np.unique(draws[draws > 0]):
             rows = np.flatnonzero(draws == number)
-            drawn = self._settle_all(before, parents[rows], moved.at(rows), int(number))
+            drawn = self._settle_all(before, parents[rows], actions[rows], moved.at(rows), int(number))
             self.chance_outcomes += len(drawn)
             parts.append(drawn)
         return _joined(parts)
 
-    def _settle_all(self, before: np.ndarray, parents: np.ndarray, points: _Points, draws: int) -> _Points:
-        origins = np.arange(len(points))
-        cut = False
+    def _settle_all(
+        self, before: np.ndarray, parents: np.ndarray, actions: np.ndarray, points: _Points, draws: int
+    ) -> _Points:
+        origins, drawn, cut = np.arange(len(points)), np.zeros(len(points), np.uint64), False
+        known = np.zeros((len(points), NUM_CARDS), np.uint64)
+        if self.knows_cards:
+            self.steps.lanes_before(before, parents, actions, self.how, known)
         for draw in range(draws):
             if self.rng and len(points) > _MOST_FOLLOWED:
                 cut = True
                 kept = self.rng.permutation(len(points))[:_SAMPLE]
                 share = len(points) / len(kept)
-                points, parents, origins = points.at(kept), parents[kept], origins[kept]
+                points, origins, drawn = points.at(kept), origins[kept], drawn[kept]
                 points.chances *= share
-            counts = np.zeros(len(points), np.int64)
-            total = self.steps.count_draws(before, parents, points.states, draw, self.plain, counts)
+            size = self.steps.count_cards(before, parents[origins], points.states, draw)
+            rows, cards, shares = np.zeros(size, np.int64), np.zeros(size, np.int8), np.zeros(size)
+            total = self.steps.list_cards(
+                *(before, parents[origins], points.states, draw, self.how, known, origins, drawn),
+                *(rows, cards, shares),
+            )
             if total > _MOST_DRAWN:
                 raise TooLargeError(f"chance alone has over {_MOST_DRAWN:.1g} outcomes at once")
+            rows, cards = rows[:total], cards[:total]
             words = np.zeros((total, points.words.shape[1]), np.uint64)
-            rows, shares = np.zeros(total, np.int64), np.zeros(total)
             self.steps.draw(
-                *(before, parents, points.states, draw, self.plain, points.words),
-                *(words, words.reshape(-1).view(points.dtype), rows, shares),
+                *(before, parents[origins], points.states, draw, points.words, rows, cards),
+                *(words, words.reshape(-1).view(points.dtype)),
             )
-            chances = points.chances[rows] if self.rng else points.chances[rows] * shares
+            chances = points.chances[rows] if self.rng else points.chances[rows] * shares[:total]
             points = _Points(points.dtype, words, points.sequences[rows], chances)
-            parents, origins = parents[rows], origins[rows]
-        return self.sampled(points) if cut else self._merged(points, origins)
+            origins, drawn = origins[rows], drawn[rows] | _CARD_BITS[cards]
+            if self.knows_cards and draw < draws - 1 and not cut:
+                marks = np.zeros(total, np.uint64)
+                self.steps.drawn_keys(points.states, self.how, known, origins, drawn, marks)
+                points, kept = self._merged(points, marks)
+                origins, drawn = origins[kept], drawn[kept]
+        if cut:
+            return self.sampled(points)
+        marks = np.zeros(len(points), np.uint64)
+        self.steps.joint_keys(points.states, origins, self.how, marks)
+        return self._merged(points, marks)[0]
 
-    def _merged(self, points: _Points, origins: np.ndarray) -> _Points:
-        """Outcomes of one origin that no seat can tell apart, all seats together, are one."""
-        marks = origins.astype(np.uint64)
-        for seat in range(self.seats):
-            marks = mix_words(marks, self.keys(points.states, np.full(len(points), seat)))
+    def _merged(self, points: _Points, marks: np.ndarray) -> tuple[_Points, np.ndarray]:
+        """Points that have one mark made one, the first of them; and which those are, int64[N], ascending."""
         _, firsts, which = np.unique(marks, return_index=True, return_inverse=True)
-        merged = points.at(firsts)
+        order = np.argsort(firsts)
+        merged = points.at(firsts[order])
         if not self.rng:
-            merged.chances = np.bincount(which, points.chances, len(firsts))
-        return merged.at(np.argsort(firsts))
+            merged.chances = np.bincount(which, points.chances, len(firsts))[order]
+        return merged, firsts[order]
 
     def sampled(self, points: _Points) -> _Points:
         """Some of these points, for all of them, if they are many."""
@@ -194,19 +226,6 @@ class _Walk:
         self.steps.payoffs(points.states, found[:, :-1])
         found[:, -1] = points.chances
         return found
-
-
-def mix_words(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Words that stand for pairs of words, uint64[N]."""
-    out = np.zeros(len(first), np.uint64)
-    _mix_words(first, second, out)
-    return out
-
-
-@kernel
-def _mix_words(first: Any, second: Any, out: Any) -> None:
-    for row in range(out.shape[0]):
-        out[row] = mix(mix(first[row] + np.uint64(1)) ^ second[row])
 
 
 def _joined(parts: list[_Points]) -> _Points:
@@ -365,8 +384,8 @@ def enumerate_tree(
     Args:
         game: a game's name or module; it must let chance be settled from outside.
         settings: keyword values, or the game's Settings.
-        fold: leave suits out where the game says that they decide nothing. Exact for players who do not look at suits;
-            to measure one that may, say no.
+        fold: leave the names of suits out, and suits where they decide nothing (``solve.symmetry``). Exact for players
+            who do not look at them; to measure one that may, say no.
         most_bytes: a tree estimated to be larger is refused; one that grows larger all the same is given up.
         visit: called with a seat, its information states met for the first time, int64[B], and a table at each, rows of
             STATE: all of them over time, each once, in order of their numbers.
@@ -380,11 +399,11 @@ def enumerate_tree(
         ValueError: as ``resolve``.
     """
     game, settings = resolve(game, settings)
-    plain = fold and suits_left_out(game, settings)
+    symmetry = symmetry_of(game, settings, fold)
     size = estimate_size(game, settings, fold=fold)
     if size.num_bytes > most_bytes:
         raise TooLargeError(f"{_shown(game, settings)} is too large to be solved here: {size}, {_advice(most_bytes)}")
-    walk, indices = _Walk(game, settings, plain), [_Index() for _ in range(settings.num_players)]
+    walk, indices = _Walk(game, settings, symmetry), [_Index() for _ in range(settings.num_players)]
     ends: list[np.ndarray] = []
     worth: list[np.ndarray] = []
     histories = ended = 0
@@ -397,7 +416,7 @@ def enumerate_tree(
             points = points.at(slice(CHUNK))
         actions, counts = walk.legal(points)
         firsts = _first_sequences(walk, points, indices, actions, counts, visit, watch)
-        children, parents, places = walk.act(points, actions, counts)
+        children, parents, places, chosen = walk.act(points, actions, counts)
         rows = np.arange(len(children))
         children.sequences[rows, points.states["to_act"][parents]] = firsts[parents] + places
         over = children.states["to_act"] < 0
@@ -406,7 +425,7 @@ def enumerate_tree(
         histories, ended = histories + len(points) + len(ends[-1]), ended + len(ends[-1])
         if ended * _end_bytes(walk.seats) > most_bytes:
             raise TooLargeError(f"{_shown(game, settings)} has over {histories:.2g} histories, {_advice(most_bytes)}")
-        following = walk.settle(points.states, parents[~over], children.at(~over))
+        following = walk.settle(points.states, parents[~over], chosen[~over], children.at(~over))
         if len(following):
             waiting.append(following)
         if progress is not None:
@@ -414,7 +433,7 @@ def enumerate_tree(
     forests = tuple(index.forest() for index in indices)
     states = tuple(forest.num_states for forest in forests)
     counted = Counts(histories, ended, states, walk.chance_outcomes, num_first)
-    return _assembled(game, settings, plain, forests, np.concatenate(ends), np.concatenate(worth), counted)
+    return _assembled(game, settings, symmetry, forests, np.concatenate(ends), np.concatenate(worth), counted)
 
 
 def _first_sequences(
@@ -448,7 +467,7 @@ def _first_sequences(
 def _assembled(
     game: Game,
     settings: Any,
-    plain: bool,
+    symmetry: str,
     forests: tuple[Forest, ...],
     ends: np.ndarray,
     worth: np.ndarray,
@@ -468,7 +487,7 @@ def _assembled(
         new = np.flatnonzero(np.r_[True, (np.diff(ends[order], axis=0) != 0).any(axis=1)])
     total = np.add.reduceat((chips * chances)[order], new, axis=0)
     where = np.ascontiguousarray(ends[order[new]].T)
-    return Tree(game, settings, plain, forests, where, np.ascontiguousarray(total.T), counts, bounds)
+    return Tree(game, settings, symmetry, forests, where, np.ascontiguousarray(total.T), counts, bounds)
 
 
 # --- how large it will be ---------------------------------------------------------------------------------------------
@@ -486,16 +505,16 @@ def estimate_size(
         seed: of the samples.
     """
     game, settings = resolve(game, settings)
-    walk = _Walk(game, settings, fold and suits_left_out(game, settings), np.random.default_rng(seed))
+    walk = _Walk(game, settings, symmetry_of(game, settings, fold), np.random.default_rng(seed))
     points = walk.sampled(walk.first())
     histories = ends = 0.0
     while len(points) and histories + ends < _HUGE:
         histories += points.chances.sum()
         actions, counts = walk.legal(points)
-        children, parents, _ = walk.act(points, actions, counts)
+        children, parents, _, chosen = walk.act(points, actions, counts)
         over = children.states["to_act"] < 0
         ends += children.chances[over].sum()
-        points = walk.sampled(walk.settle(points.states, parents[~over], children.at(~over)))
+        points = walk.sampled(walk.settle(points.states, parents[~over], chosen[~over], children.at(~over)))
     ends += points.chances.sum()  # where it was broken off: each point has an end at least
     return Size(histories + ends, ends, ends * _end_bytes(walk.seats))
 

@@ -2,7 +2,8 @@
 
 Compiled loops over the engine's own functions; they know no rule. A table is a row of the game's STATE with a
 decision pending. Its children are copies, one for each legal action, in each of which chance is then settled in every
-way that it can be (``engine.chance``).
+way that it can be (``engine.chance``). Choices and cards that are the same but for the names of suits are one, as far
+as a ``symmetry.Reading`` says.
 """
 
 from __future__ import annotations
@@ -15,72 +16,42 @@ import numpy as np
 
 from auction_env.core.jit import inner, kernel
 from auction_env.engine.chance import CHANCE_NAMES, has_chance
-from auction_env.engine.kernels import decision_size
-from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, mix
-from auction_env.games.game import Game
+from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit
+from auction_env.solve.symmetry import folded, knows_cards, mark_chosen, mixed, read, same_cards
 
-_SLOT = np.uint64(0x9E3779B97F4A7C15)
-_NO_SLOT = -1
 MAX_ACTIONS = 256  # that can be legal at once, in any game
+_OF_CARDS = np.uint64(1 << 63)  # set in the keys of actions that choose cards
 
 
 class Expansion(NamedTuple):
-    """Compiled loops of one game. ``plain``: whether actions equal but for suits count once, and cards as ranks."""
+    """Compiled loops of one game; ``how``: a ``symmetry.Reading``. ``before``, ``parents``: rows before a move."""
 
-    keys: Callable[..., None]  # states, seats, slots, out, bits, keys: uint64[N], what each seat has seen and done
-    legal: Callable[..., int]  # states, plain, actions int16[N, MAX_LEGAL], counts -> sum of counts
-    places: Callable[
-        ..., None
-    ]  # states, plain, masks int8[N, actions], places int64: legal actions, and which of those
-    # that ``legal`` gives each is or is equal to
+    keys: Callable[..., None]  # states, seats, how, uint64[N]: of what each seat has seen and done
+    joint_keys: Callable[..., None]  # states, origins, how, uint64[N]: of that of all seats, and of where it came from
+    legal: Callable[..., int]  # states, how, actions int16[N, MAX_LEGAL], counts -> sum of counts: of actions that are
+    # the same the first, in an order that suits have no say in
+    places: Callable[..., None]  # states, how, masks int8[N, actions], places int64: legal actions, and which of those
+    # that ``legal`` gives each is or is the same as
     num_draws: Callable[..., None]  # before, parents, states, out: cards that chance settles by the move of each row
-    count_draws: Callable[..., int]  # before, parents, states, draw, plain, counts -> sum: outcomes of one draw
-    draw: Callable[..., None]  # before, parents, states, draw, plain, words, out_words, out, rows, shares: write them,
-    # from which row each came and how likely it is there; words are the same rows as uint64
+    lanes_before: Callable[..., None]  # before, parents, actions, how, uint64[N, 52]: what all seats together know of
+    # each card when they have been taken
+    count_cards: Callable[..., int]  # before, parents, states, draw -> sum: cards that one draw can be, at all tables
+    list_cards: Callable[..., int]  # before, parents, states, draw, how, lanes, origins, drawn, rows, cards, shares
+    # -> how many: of cards that are the same the first, each with its row and how likely it is there
+    draw: Callable[..., None]  # before, parents, states, draw, words, rows, cards, out_words, out: settle them
+    drawn_keys: Callable[..., None]  # states, how, lanes, origins, drawn, uint64[N]: of the cards drawn so far
     payoffs: Callable[..., None]  # states, out float64[N, seats]
 
 
 @inner
-def _mixed(word: Any) -> Any:
-    return mix(word + _SLOT)
-
-
-@inner
-def observation_key(out: Any, bits: Any, slots: Any) -> Any:
-    """A 64-bit number for an observation: a sum over its entries, so that equal ranks can share a slot."""
-    key = np.uint64(0)
-    for entry in range(slots.shape[0]):
-        if bits[entry] and slots[entry] >= 0:
-            key += _mixed(_mixed(np.uint64(slots[entry])) ^ np.uint64(bits[entry]))
-    return key | np.uint64(1)
-
-
-@inner
-def _same_rank(cards: Any, card: Any) -> Any:
-    """How many cards of a set have a card's rank."""
-    found = 0
-    for suit in range(4):
-        found += (cards & card_bit((card & ~3) + suit)) != EMPTY
-    return found
-
-
-@inner
-def _first_of_rank(cards: Any, card: Any) -> Any:
-    """Whether no card of a set has the same rank and an earlier suit."""
-    found = True
-    for other in range(card & ~3, card):
-        found &= (cards & card_bit(other)) == EMPTY
-    return found
-
-
-@inner
-def _sort(actions: Any, count: Any) -> None:
+def _sort(actions: Any, keys: Any, count: Any) -> None:
+    """Sort actions by their keys, and those with one key by number."""
     for place in range(1, count):
-        action, slot = actions[place], place
-        while slot > 0 and actions[slot - 1] > action:
-            actions[slot] = actions[slot - 1]
+        action, key, slot = actions[place], keys[place], place
+        while slot > 0 and (keys[slot - 1] > key or (keys[slot - 1] == key and actions[slot - 1] > action)):
+            actions[slot], keys[slot] = actions[slot - 1], keys[slot - 1]
             slot -= 1
-        actions[slot] = action
+        actions[slot], keys[slot] = action, key
 
 
 @cache
@@ -91,51 +62,78 @@ def expansion(game: Any) -> Expansion:
     owner = game.NAME
     legal, observe = game.legal, game.observe
     num_draws, draw_choices, settle_draw = game.num_draws, game.draw_choices, game.settle_draw
-    plain_action = getattr(game, "plain_action", None) or _every_action
+    action_cards = game.action_cards if knows_cards(game) else _no_cards
+
+    @inner
+    def add_lanes(s: Any, seat: Any, how: Any, out: Any, lanes: Any) -> Any:
+        """Add what a seat knows of each card to the lanes; returns a number for all else that it knows."""
+        out[:] = 0
+        observe(s, seat, out, 1.0)
+        return read(out, out.view(np.uint32), how, seat, lanes)
+
+    @inner
+    def sorted_actions(s: Any, how: Any, out: Any, lanes: Any, chosen: Any, actions: Any, keys: Any) -> Any:
+        """Write what is legal, in an order that suits have no say in; actions that are the same have one key."""
+        number, looked = legal(s, actions), False
+        for place in range(number):
+            action = np.int64(actions[place])
+            keys[place] = np.uint64(action)
+            cards = action_cards(s, action) if how.symmetry else EMPTY
+            if cards != EMPTY:
+                if not looked:
+                    lanes[:] = 0
+                    add_lanes(s, s.to_act, how, out, lanes)
+                    looked = True
+                chosen[:] = lanes
+                mark_chosen(chosen, cards)
+                keys[place] = folded(chosen, how) | _OF_CARDS
+        _sort(actions, keys, number)
+        return number
 
     @kernel(owner=owner)
-    def keys(states: Any, seats: Any, slots: Any, out: Any, bits: Any, found: Any) -> None:
+    def key_rows(states: Any, seats: Any, how: Any, found: Any) -> None:
+        out, lanes = np.zeros(how.size, np.float32), np.zeros(NUM_CARDS, np.uint64)
         for row in range(states.shape[0]):
-            out[:] = 0
-            observe(states[row], seats[row], out, 1.0)
-            found[row] = observation_key(out, bits, slots)
+            lanes[:] = 0
+            key = add_lanes(states[row], seats[row], how, out, lanes)
+            found[row] = (key + folded(lanes, how)) | np.uint64(1)
 
     @kernel(owner=owner)
-    def legal_rows(states: Any, plain: Any, actions: Any, counts: Any) -> Any:
+    def joint_key_rows(states: Any, origins: Any, how: Any, found: Any) -> None:
+        out, lanes = np.zeros(how.size, np.float32), np.zeros(NUM_CARDS, np.uint64)
+        for row in range(states.shape[0]):
+            lanes[:] = 0
+            key = mixed(np.uint64(origins[row]))
+            for seat in range(states[row].num_players):
+                key += add_lanes(states[row], seat, how, out, lanes)
+            found[row] = key + folded(lanes, how)
+
+    @kernel(owner=owner)
+    def legal_rows(states: Any, how: Any, actions: Any, counts: Any) -> Any:
+        out, keys = np.zeros(how.size, np.float32), np.zeros(MAX_ACTIONS, np.uint64)
+        lanes, chosen = np.zeros(NUM_CARDS, np.uint64), np.zeros(NUM_CARDS, np.uint64)
         total = 0
         for row in range(states.shape[0]):
-            s = states[row]
-            number = legal(s, actions[row])
-            if plain:
-                kept = 0
-                for place in range(number):
-                    action = np.int64(actions[row, place])
-                    if plain_action(s, action) == action:
-                        actions[row, kept] = action
-                        kept += 1
-                number = kept
-            _sort(actions[row], number)
-            counts[row] = number
-            total += number
+            number, kept = sorted_actions(states[row], how, out, lanes, chosen, actions[row], keys), 0
+            for place in range(number):
+                if place == 0 or keys[place] != keys[place - 1]:
+                    actions[row, kept] = actions[row, place]
+                    kept += 1
+            counts[row] = kept
+            total += kept
         return total
 
     @kernel(owner=owner)
-    def place_rows(states: Any, plain: Any, masks: Any, places: Any) -> None:
+    def place_rows(states: Any, how: Any, masks: Any, places: Any) -> None:
+        out, keys = np.zeros(how.size, np.float32), np.zeros(MAX_ACTIONS, np.uint64)
+        lanes, chosen = np.zeros(NUM_CARDS, np.uint64), np.zeros(NUM_CARDS, np.uint64)
+        actions = np.zeros(MAX_ACTIONS, np.int16)
         for row in range(states.shape[0]):
-            s = states[row]
-            scratch = np.zeros(MAX_ACTIONS, np.int16)
-            number, place = legal(s, scratch), 0
-            _sort(scratch, number)
-            for index in range(number):
-                action = np.int64(scratch[index])
-                masks[row, action] = 1
-                if not plain or plain_action(s, action) == action:
-                    places[row, action] = place
-                    place += 1
-            for index in range(number):
-                action = np.int64(scratch[index])
-                if places[row, action] < 0:
-                    places[row, action] = places[row, plain_action(s, action)]
+            number, kept = sorted_actions(states[row], how, out, lanes, chosen, actions, keys), -1
+            for place in range(number):
+                kept += place == 0 or keys[place] != keys[place - 1]
+                masks[row, actions[place]] = 1
+                places[row, actions[place]] = kept
 
     @kernel(owner=owner)
     def num_draws_rows(before: Any, parents: Any, states: Any, out: Any) -> None:
@@ -143,42 +141,82 @@ def expansion(game: Any) -> Expansion:
             out[row] = 0 if states[row].to_act < 0 else num_draws(before[parents[row]], states[row])
 
     @kernel(owner=owner)
-    def count_draws(before: Any, parents: Any, states: Any, number: Any, plain: Any, counts: Any) -> Any:
+    def lanes_before(before: Any, parents: Any, actions: Any, how: Any, lanes: Any) -> None:
+        out = np.zeros(how.size, np.float32)
+        for row in range(parents.shape[0]):
+            s = before[parents[row]]
+            if s.to_act >= 0:
+                for seat in range(s.num_players):
+                    add_lanes(s, seat, how, out, lanes[row])
+                mark_chosen(lanes[row], action_cards(s, np.int64(actions[row])))
+
+    @inner
+    def lanes_with(s: Any, how: Any, out: Any, before: Any, drawn: Any, lanes: Any) -> None:
+        """What is known of each card once some are drawn: the others that the table shows are not settled yet."""
+        lanes[:] = 0
+        if drawn != EMPTY:
+            for seat in range(s.num_players):
+                add_lanes(s, seat, how, out, lanes)
+        for card in range(NUM_CARDS):
+            lanes[card] = before[card] + (lanes[card] if drawn & card_bit(card) != EMPTY else np.uint64(0))
+
+    @kernel(owner=owner)
+    def count_cards(before: Any, parents: Any, states: Any, number: Any) -> Any:
         total = 0
         for row in range(states.shape[0]):
             cards = draw_choices(before[parents[row]], states[row], number)
-            counts[row] = 0
             for card in range(NUM_CARDS):
-                counts[row] += (cards & card_bit(card)) != EMPTY and (not plain or _first_of_rank(cards, card))
-            total += counts[row]
+                total += cards & card_bit(card) != EMPTY
         return total
 
     @kernel(owner=owner)
-    def draw_rows(
+    def list_cards(
         before: Any,
         parents: Any,
         states: Any,
         number: Any,
-        plain: Any,
-        words: Any,
-        out_words: Any,
-        out: Any,
+        how: Any,
+        known: Any,
+        origins: Any,
+        drawn: Any,
         rows: Any,
+        found: Any,
         shares: Any,
-    ) -> None:
-        to = 0
+    ) -> Any:
+        out, lanes, to = np.zeros(how.size, np.float32), np.zeros(NUM_CARDS, np.uint64), 0
         for row in range(states.shape[0]):
             cards = draw_choices(before[parents[row]], states[row], number)
-            size = 0
+            if how.symmetry:
+                lanes_with(states[row], how, out, known[origins[row]], drawn[row], lanes)
+            left, size, first = cards, 0, to
             for card in range(NUM_CARDS):
-                size += (cards & card_bit(card)) != EMPTY
-            for card in range(NUM_CARDS):
-                if cards & card_bit(card) and (not plain or _first_of_rank(cards, card)):
-                    out_words[to] = words[row]
-                    settle_draw(before[parents[row]], out[to], number, card)
-                    rows[to] = row
-                    shares[to] = (_same_rank(cards, card) if plain else 1) / size
+                size += cards & card_bit(card) != EMPTY
+                if left & card_bit(card) != EMPTY:
+                    same = same_cards(lanes, cards, card, how)
+                    left &= ~same
+                    alike = 0
+                    for other in range(card, NUM_CARDS):
+                        alike += same & card_bit(other) != EMPTY
+                    rows[to], found[to], shares[to] = row, card, alike
                     to += 1
+            for place in range(first, to):
+                shares[place] /= size
+        return to
+
+    @kernel(owner=owner)
+    def draw_rows(
+        before: Any, parents: Any, states: Any, number: Any, words: Any, rows: Any, cards: Any, out_words: Any, out: Any
+    ) -> None:
+        for to in range(rows.shape[0]):
+            out_words[to] = words[rows[to]]
+            settle_draw(before[parents[rows[to]]], out[to], number, np.int64(cards[to]))
+
+    @kernel(owner=owner)
+    def drawn_key_rows(states: Any, how: Any, known: Any, origins: Any, drawn: Any, found: Any) -> None:
+        out, lanes = np.zeros(how.size, np.float32), np.zeros(NUM_CARDS, np.uint64)
+        for row in range(states.shape[0]):
+            lanes_with(states[row], how, out, known[origins[row]], drawn[row], lanes)
+            found[row] = mixed(np.uint64(origins[row])) + folded(lanes, how)
 
     @kernel(owner=owner)
     def payoff_rows(states: Any, out: Any) -> None:
@@ -186,41 +224,13 @@ def expansion(game: Any) -> Expansion:
             for seat in range(out.shape[1]):
                 out[row, seat] = states[row].award[seat] - states[row].paid[seat]
 
-    return Expansion(keys, legal_rows, place_rows, num_draws_rows, count_draws, draw_rows, payoff_rows)
+    return Expansion(
+        *(key_rows, joint_key_rows, legal_rows, place_rows, num_draws_rows, lanes_before),
+        *(count_cards, list_cards, draw_rows, drawn_key_rows, payoff_rows),
+    )
 
 
 @inner
-def _every_action(s: Any, action: Any) -> Any:
-    return action
+def _no_cards(s: Any, action: Any) -> Any:
+    return EMPTY
 
-
-def slots_of(game: Game, settings: Any, plain: bool) -> np.ndarray:
-    """Of each entry of an observation, the number under which it counts in a key, -1: it does not.
-
-    Args:
-        game: the game.
-        settings: its Settings.
-        plain: suits do not count: entries of cards of one rank share a number.
-
-    Returns:
-        int32[size of the part that decisions can depend on].
-    """
-    fields = [field for field in game.observation_fields(settings) if not field.final_only]
-    slots = np.arange(decision_size(game, settings), dtype=np.int32)
-    if not plain:
-        return slots
-    at = 0
-    for field in fields:
-        mine = slots[at : at + field.size]
-        if field.cards == "set":  # by card index: four of each rank
-            mine -= np.arange(field.size, dtype=np.int32) % 52 % 4
-        elif field.cards == "one":
-            mine[np.arange(field.size) % 17 >= 13] = _NO_SLOT
-        at += field.size
-    return slots
-
-
-def suits_left_out(game: Game, settings: Any) -> bool:
-    """Whether suits decide nothing, by what the game says, so that cards may count as ranks."""
-    matter = getattr(game, "suits_matter", None)
-    return settings.num_suits > 1 and matter is not None and not matter(settings)

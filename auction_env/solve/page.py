@@ -11,6 +11,7 @@ import numpy as np
 from auction_env.games.game import TableView
 from auction_env.solve.action_values import reach_of
 from auction_env.solve.enumeration import enumerate_tree
+from auction_env.solve.symmetry import RANKS
 from auction_env.solve.values import Evaluation, Layout
 
 MOST_SHOWN = 20_000  # information states of a seat that are looked at: the likeliest
@@ -30,6 +31,7 @@ def page(layout: Layout, policy: np.ndarray, found: Evaluation, summary: str, ro
         rows: of a table: the likeliest.
     """
     tree, reach = layout.tree, reach_of(layout, policy)
+    plain = tree.symmetry == RANKS
     shown = [np.sort(np.argsort(-likely)[:MOST_SHOWN]) for likely in reach]
     tables: list[dict[str, _Table]] = [{} for _ in tree.forests]
 
@@ -42,14 +44,14 @@ def page(layout: Layout, policy: np.ndarray, found: Evaluation, summary: str, ro
             view = tree.game.view(states[row], seat)
             table = tables[seat].setdefault(view.phase, _Table(len(tree.game.action_names(tree.settings))))
             table.add(
-                _cells(view, seat, tree.plain),
+                _cells(view, seat, plain),
                 float(reach[seat][number]),
                 tree.forests[seat].actions[first:last],
                 policy[seat, first:last],
             )
 
-    enumerate_tree(tree.game, tree.settings, fold=tree.plain, visit=visit)
-    names = [_told(name, tree.plain) for name in tree.game.action_names(tree.settings)]
+    enumerate_tree(tree.game, tree.settings, fold=tree.folded, visit=visit)
+    names = [_told(name, plain) for name in tree.game.action_names(tree.settings)]
     lines = [f"# {tree.game.TITLE}, solved", "", *(f"- {line}" for line in summary.splitlines()), ""]
     settings = ", ".join(f"{name} {value}" for name, value in vars(tree.settings).items())
     lines += [f"Settings: {settings}.", ""]
@@ -112,5 +114,5 @@ def _cells(view: TableView, seat: int, plain: bool) -> tuple[str, str, str]:
 
 
 def _told(text: str, plain: bool) -> str:
-    """A text with its cards as ranks, where suits were left out."""
+    """A text, its cards as ranks where suits decide nothing."""
     return _CARD.sub(r"\1", text) if plain else text

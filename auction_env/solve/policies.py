@@ -10,6 +10,7 @@ from auction_env.engine.agent import Player, action_probabilities, choose
 from auction_env.engine.kernels import kernels
 from auction_env.solve.enumeration import enumerate_tree
 from auction_env.solve.expansion import expansion
+from auction_env.solve.symmetry import reading
 from auction_env.solve.tree import Tree
 from auction_env.solve.values import Layout, PolicyError
 
@@ -33,8 +34,9 @@ class Positions:
         def keep(seat: int, numbers: np.ndarray, states: np.ndarray) -> None:
             found[seat].append(states)
 
-        enumerate_tree(tree.game, tree.settings, fold=tree.plain, visit=keep)
+        enumerate_tree(tree.game, tree.settings, fold=tree.folded, visit=keep)
         self.states = [np.concatenate(parts) for parts in found]
+        self._how = reading(tree.game, tree.settings, tree.symmetry)
         self.num_actions = len(tree.game.action_names(tree.settings))
         self._size = sum(field.size for field in tree.game.observation_fields(tree.settings))
 
@@ -78,7 +80,7 @@ class Positions:
         """Legal actions, int8[B, actions]; and which of the information state's sequences each stands for, or -1."""
         masks = np.zeros((len(states), self.num_actions), np.int8)
         places = np.full(masks.shape, -1, np.int64)
-        expansion(self.tree.game).places(states, self.tree.plain, masks, places)
+        expansion(self.tree.game).places(states, self._how, masks, places)
         return masks, places
 
     def _shares(

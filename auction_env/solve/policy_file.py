@@ -12,9 +12,10 @@ from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
 from auction_env.solve.action_values import action_values
 from auction_env.solve.files import FileError, load_arrays, save_arrays
+from auction_env.solve.symmetry import SYMMETRIES
 from auction_env.solve.values import Layout
 
-FORMAT = "auction_env.solve.policy/2"
+FORMAT = "auction_env.solve.policy/3"
 _ARRAYS = {"keys": "u8:1", "starts": "i4:1", "chances": "f4:1", "values": "f4:1", "reaches": "f4:1"}
 
 
@@ -25,10 +26,10 @@ class StoredPolicy:
     Attributes:
         game: the game.
         settings: its Settings.
-        plain: whether suits were left out.
+        symmetry: what was left out of suits: see ``symmetry.symmetry_of``.
         keys: uint64[K], ascending, of the observations at all information states.
         starts: int32[K + 1].
-        chances: float32[S]: the actions of state k, by action ascending, have ``chances[starts[k]:starts[k + 1]]``.
+        chances: float32[S]: the actions of state k, as ``Expansion.legal`` orders them, have ``chances[starts[k]:starts[k + 1]]``.
         values: float32[S]: what each of these actions is worth, in chips of the deal, when all play by the policy from
             then on; see ``action_values``.
         reaches: float32[K]: how likely chance and the other seats let it come to each state: where 0, the values of its
@@ -38,7 +39,7 @@ class StoredPolicy:
 
     game: Game
     settings: Any
-    plain: bool
+    symmetry: str
     keys: np.ndarray
     starts: np.ndarray
     chances: np.ndarray
@@ -69,7 +70,7 @@ def save_policy(path: Path, layout: Layout, policy: np.ndarray, facts: dict[str,
         "game": tree.game.NAME,
         "version": tree.game.VERSION,
         "settings": plain_settings(tree.settings),
-        "plain": tree.plain,
+        "symmetry": tree.symmetry,
         **facts,
     }
     arrays = {"keys": keys[order], "starts": starts, "reaches": np.concatenate(reaches)[order].astype(np.float32)}
@@ -98,9 +99,9 @@ def load_policy(path: Path, game: Game | None = None) -> StoredPolicy:
             game = get_game(str(header["game"]))
         values = {name: tuple(v) if isinstance(v, list) else v for name, v in header["settings"].items()}
         settings, version = make_settings(game, values), int(header["version"])
-        plain = bool(header["plain"])
+        symmetry = SYMMETRIES[SYMMETRIES.index(header["symmetry"])]
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FileError(f"{path} names no game and settings of this version: {error}") from error
     if version != game.VERSION:
         raise FileError(f"{path} is of {game.NAME}_v{version}, this is {game.NAME}_v{game.VERSION}: solve it anew")
-    return StoredPolicy(game, settings, plain, keys, starts, chances, worth, reaches, header)
+    return StoredPolicy(game, settings, symmetry, keys, starts, chances, worth, reaches, header)

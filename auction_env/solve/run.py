@@ -23,12 +23,18 @@ from auction_env.solve.files import load_arrays, save_arrays
 from auction_env.solve.methods import METHODS, Parameters, Solver
 from auction_env.solve.page import page
 from auction_env.solve.policy_file import plain_settings, save_policy
+from auction_env.solve.symmetry import NOTHING, RANKS, SUITS
 from auction_env.solve.tree import Tree
 from auction_env.solve.values import Evaluation, Layout
 
-STATE_FORMAT = "auction_env.solve.state/1"
+STATE_FORMAT = "auction_env.solve.state/2"
 STATE_FILE, POLICY_FILE, CURVE_FILE, PAGE_FILE = "state.npz", "policy.npz", "curve.json", "page.md"
 _ARRAYS = {"regrets": "f8:2", "sums": "f8:2", "reaches": "f8:2"}
+_LEFT_OUT = {
+    NOTHING: "",
+    SUITS: "; deals that differ in the names of suits are one",
+    RANKS: "; suits are left out, they decide nothing",
+}
 _GROWTH = 1.25  # of the iterations between two points of the curve
 _SAVE_EVERY = 60.0  # seconds
 
@@ -43,7 +49,7 @@ class SolveConfig:
     method: str = key("cfr+", f"one of {', '.join(METHODS)}")
     iterations: int = key(1000, "how many in all", 1, 10**9)
     exploitability: float = key(0.0, "chips a deal at which to stop before; 0: never", 0, 1e9)
-    fold: bool = key(True, "leave suits out where they decide nothing")
+    fold: bool = key(True, "leave out the names of suits, and suits where they decide nothing")
     threads: int = key(0, "threads of an iteration; 0: all cores", 0, 1024)
     most_gib: float = key(8.0, "GiB of memory: a setting whose tree is larger is refused", 1e-6, 1e4)
     rows: int = key(40, "rows of a table of the page: the likeliest information states of a seat and phase", 1, 10**6)
@@ -229,7 +235,7 @@ class SolveRun:
         lines = [
             f"{tree.game.TITLE}: {counts.histories:,} histories, {states} information states, "
             f"{counts.chance_outcomes:,} outcomes of chance"
-            + ("; suits are left out, they decide nothing" if tree.plain else ""),
+            + _LEFT_OUT[tree.symmetry],
             f"value of the policy, by seat from the dealer's left: {values} chips a deal",
             f"exploitability {found.exploitability:.3g} chips a deal (NashConv {found.nash_conv:.3g}) "
             f"after {self.solver.iteration:,} iterations of {self.config.method}",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from auction_env.games.game import Game
+from auction_env.solve.symmetry import NOTHING
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +24,10 @@ class Forest:
     Attributes:
         parents: int32[K], the sequence that leads to each information state.
         starts: int32[K + 1], its sequences: information state k has ``starts[k]`` to ``starts[k + 1] - 1``, one for
-            each action, by action ascending. ``starts[0]`` is 1.
-        keys: uint64[K], of its observation (``expansion.observation_key``).
-        actions: int16[S], the action that ends each sequence; -1 for sequence 0. Where suits are left out a card stands
-            for any of its rank.
+            each action, as ``Expansion.legal`` orders them. ``starts[0]`` is 1.
+        keys: uint64[K], of its observation (``expansion.Expansion.keys``).
+        actions: int16[S], the action that ends each sequence, at the table where the information state was met first;
+            -1 for sequence 0. It stands for those that are the same but for the names of suits.
     """
 
     parents: np.ndarray
@@ -71,7 +72,7 @@ class Tree:
     Attributes:
         game: the game.
         settings: its Settings.
-        plain: whether suits were left out, as they decide nothing.
+        symmetry: what was left out of suits: see ``symmetry.symmetry_of``.
         forests: of each seat.
         ends: int32[seats, T], the sequence of each seat at each end, sorted; ends that agree in all are one.
         worth: float64[seats, T], chips that each seat gets there times the probability that chance lets it come to
@@ -82,7 +83,7 @@ class Tree:
 
     game: Game
     settings: Any
-    plain: bool
+    symmetry: str
     forests: tuple[Forest, ...]
     ends: np.ndarray
     worth: np.ndarray
@@ -98,6 +99,11 @@ class Tree:
     def zero_sum(self) -> bool:
         """Whether what one of two seats gets the other pays: only then the methods here come to a solution."""
         return self.num_seats == 2 and len(self.worth) == 1
+
+    @property
+    def folded(self) -> bool:
+        """Whether something was left out of suits."""
+        return self.symmetry != NOTHING
 
     @property
     def num_bytes(self) -> int:

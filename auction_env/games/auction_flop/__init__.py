@@ -3,7 +3,7 @@
 from auction_env.games.auction_flop.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observation_fields, observe
-from auction_env.games.auction_flop.ranks import plain_action, suits_matter
+from auction_env.games.auction_flop.suits import action_cards, suits_matter
 from auction_env.games.auction_flop.resample import resample_from_infostate
 from auction_env.games.auction_flop.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_flop.rules import (
@@ -128,7 +128,7 @@ __all__ = [
     "own_hand",
     "pending",
     "place_chips",
-    "plain_action",
+    "action_cards",
     "public_name",
     "recorded_action",
     "recorded_draw",

@@ -30,14 +30,27 @@ def observation_fields(settings: Settings) -> tuple[ObservationField, ...]:
         ObservationField("bidder", (n,), "the seat that bid highest for the flop on the table"),
         ObservationField("discarded", (n, hand + 1), "how many cards each seat discarded, once it has"),
         ObservationField("held", (n, hand + 1), "how many cards each seat holds"),
-        ObservationField("hand", (hand, _CARD), "own cards in sorted order: 13 ranks, then 4 suits", cards="one"),
+        ObservationField(
+            "hand",
+            (hand, _CARD),
+            "own cards in sorted order: 13 ranks, then 4 suits",
+            cards="one",
+            places_of="hand",
+        ),
         ObservationField("own_discards", (52,), "cards the seat discarded from its hand, by card index", cards="set"),
         ObservationField(
-            "flop", (flop, _CARD), "the flop on the table in sorted order: 13 ranks, then 4 suits", cards="one"
+            "flop",
+            (flop, _CARD),
+            "the flop on the table in sorted order: 13 ranks, then 4 suits",
+            cards="one",
+            places_of="flop",
         ),
         ObservationField("hand_made", (9,), "category of the own hand as it is"),
         ObservationField(
-            "keep_made", ((1 << flop) - 1, 9), "category the own hand would have with each subset of the flop"
+            "keep_made",
+            ((1 << flop) - 1, 9),
+            "category the own hand would have with each subset of the flop",
+            derived=True,
         ),
         ObservationField(
             "price_steps", (_STEPS,), "whether the highest bid for the flop on the table is at least 1, 2, ... 16"
@@ -66,7 +79,11 @@ def _full_pieces(settings: Settings) -> tuple[ObservationField, ...]:
     n, flop, flops = settings.num_players, settings.flop_size, settings.max_flops
     return (
         ObservationField(
-            "flops", (flops, flop, _CARD), "the cards of each flop so far: 13 ranks, then 4 suits", cards="one"
+            "flops",
+            (flops, flop, _CARD),
+            "the cards of each flop so far: 13 ranks, then 4 suits",
+            cards="one",
+            places_of="flops",
         ),
         ObservationField("buyers", (flops, n), "the seat that got each flop"),
         ObservationField("prices", (flops,), "what each flop was sold for over all chips of the match", fraction=True),
@@ -74,7 +91,7 @@ def _full_pieces(settings: Settings) -> tuple[ObservationField, ...]:
             "all_refusals", (flops,), "refusals of each flop, over the most that chips allow", fraction=True
         ),
         ObservationField("kept", (flops, flop), "how many of each flop's cards the buyer kept: 1, 2, 3"),
-        ObservationField("own_kept", (flops, flop), "which cards of each flop the seat itself kept"),
+        ObservationField("own_kept", (flops, flop), "which cards of each flop the seat itself kept", places_of="flops"),
         ObservationField(
             "bids",
             (settings.bid_slots, n + 1),

@@ -153,7 +153,7 @@ def top_card(cards: Any) -> Any:
 
 
 @inner
-def _chosen(cards: Any, subset: Any) -> Any:
+def cards_chosen(cards: Any, subset: Any) -> Any:
     """The cards of a set at some places of its sorted order, as a set."""
     chosen = EMPTY
     while subset and cards != EMPTY:
@@ -317,7 +317,7 @@ def act(s: Any, action: Any) -> None:
 def _discard(s: Any, subset: Any) -> None:
     """Discard, pay, and go on to the next seat clockwise; the dealer is last (B2)."""
     seat, number = s.to_act, SUBSET_SIZE[subset]
-    chosen = _chosen(hole_set(s, seat), subset)
+    chosen = cards_chosen(hole_set(s, seat), subset)
     for turn in range(s.hand_size):
         if chosen & card_bit(s.deck[hole_position(s, seat, turn)]):
             s.discards[seat] |= 1 << turn

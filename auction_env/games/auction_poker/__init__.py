@@ -3,7 +3,7 @@
 from auction_env.games.auction_poker.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
-from auction_env.games.auction_poker.ranks import plain_action, suits_matter
+from auction_env.games.auction_poker.suits import action_cards, suits_matter
 from auction_env.games.auction_poker.resample import resample_from_infostate
 from auction_env.games.auction_poker.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_poker.rules import (
@@ -150,7 +150,7 @@ __all__ = [
     "observe",
     "own_hand",
     "pending",
-    "plain_action",
+    "action_cards",
     "public_name",
     "recorded_action",
     "recorded_draw",
