@@ -10,10 +10,9 @@ import numpy as np
 from auction_env.agents.base import AgentError, StateAgent
 
 from auction_env.games.game import Game
-from auction_env.solve.expansion import expansion
+from auction_env.solve.expansion import Reader
 from auction_env.solve.files import FileError
 from auction_env.solve.policy_file import StoredPolicy, load_policy, plain_settings
-from auction_env.solve.symmetry import reading
 
 POLICY_FILE = "policy.npz"
 
@@ -27,8 +26,7 @@ class SolvedAgent(StateAgent):
 
     def __init__(self, policy: StoredPolicy, seed: int = 0) -> None:
         self.policy = policy
-        self._steps = expansion(policy.game)
-        self._how = reading(policy.game, policy.settings, policy.symmetry)
+        self._reader = Reader(policy.game, policy.settings, policy.symmetry)
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
@@ -71,10 +69,7 @@ class SolvedAgent(StateAgent):
             of each action that it knows: its row, itself, and its place among all actions of the file; and of each row
             the number of its information state, -1 where it is not known.
         """
-        policy, legal = self.policy, np.zeros(masks.shape, np.int8)
-        places, keys = np.full(masks.shape, -1, np.int64), np.zeros(len(states), np.uint64)
-        self._steps.places(states, self._how, legal, places)
-        self._steps.keys(states, states["to_act"].astype(np.int64), self._how, keys)
+        policy, (keys, _, places) = self.policy, self._reader.choices(states)
         found = np.minimum(np.searchsorted(policy.keys, keys), len(policy.keys) - 1)
         known = (policy.keys[found] == keys) & (np.diff(policy.starts)[found] == places.max(axis=1) + 1)
         rows, actions = np.nonzero((places >= 0) & known[:, None])

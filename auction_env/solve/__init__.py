@@ -8,12 +8,14 @@
     solver.evaluate().exploitability
 """
 
-from auction_env.solve.enumeration import RecallError, Size, TooLargeError, enumerate_tree, estimate_size
+from auction_env.solve.enumeration import Size, enumerate_tree, estimate_size
+from auction_env.solve.index import RecallError
 from auction_env.solve.linear_program import ProgramError, solve_program
 from auction_env.solve.methods import METHODS, Parameters, Solver
 from auction_env.solve.policies import Positions
 from auction_env.solve.tree import Counts, Forest, Tree
 from auction_env.solve.values import Evaluation, Layout, PolicyError
+from auction_env.solve.walk import TooLargeError
 
 __all__ = [
     "METHODS",

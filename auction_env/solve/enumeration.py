@@ -5,39 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from auction_env.core.jit import kernel
-from auction_env.engine.kernels import kernels
-from auction_env.engine.playout import playout
 from auction_env.engine.table import settings_of
 from auction_env.games import get_game
-from auction_env.games.cards import NUM_CARDS, card_bit, deck_cards, mix
 from auction_env.games.game import Game
 from auction_env.solve.expansion import expansion
-from auction_env.solve.symmetry import knows_cards, reading, symmetry_of
+from auction_env.solve.index import Index
+from auction_env.solve.symmetry import symmetry_of
 from auction_env.solve.tree import Counts, Forest, Tree
+from auction_env.solve.walk import Points, TooLargeError, Walk
 
 CHUNK = 4096  # tables expanded at once
 MOST_BYTES = 8 << 30  # of a tree, unless the caller says otherwise
-_MOST_DRAWN = 1 << 22  # tables at once while chance is settled
-_SAMPLE = 1000  # tables that an estimate follows
-_MOST_FOLLOWED = 1 << 13  # and those that it settles the next card of
-_CARD_BITS = np.array([card_bit(card) for card in range(NUM_CARDS)], np.uint64)
 _HUGE = 1e13  # histories: an estimate that comes so far ends there
 
 Visit = Callable[[int, np.ndarray, np.ndarray], None]  # seat, its new information states, a table at each
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]  # seat, information states, sequences, chances
-
-
-class TooLargeError(ValueError):
-    """A setting is too large to be enumerated; the message has its estimated size."""
-
-
-class RecallError(ValueError):
-    """An observation does not say all that its seat has seen and done."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,301 +41,6 @@ class Size:
 
 def _gigabytes(number: float) -> str:
     return f"{number / 2**30:.2g} GiB"
-
-
-@dataclasses.dataclass
-class _Points:
-    """Tables with a decision pending."""
-
-    dtype: np.dtype[Any]  # STATE
-    words: np.ndarray  # uint64 [N, words of STATE]: rows of it as words, which numpy copies five times faster
-    sequences: np.ndarray  # int32 [N, seats]
-    chances: np.ndarray  # float64 [N], chance's part of the probability
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    @property
-    def states(self) -> np.ndarray:
-        """Rows of STATE [N], a view."""
-        return self.words.reshape(-1).view(self.dtype)
-
-    def at(self, rows: Any) -> _Points:
-        return _Points(self.dtype, self.words[rows], self.sequences[rows], self.chances[rows])
-
-
-class _Moves(NamedTuple):
-    """Tables after moves: from which row each came, the place of the action among those there, and the action."""
-
-    children: _Points
-    parents: np.ndarray
-    places: np.ndarray
-    actions: np.ndarray
-
-
-class _Walk:
-    """The steps that a walk through a tree takes, for many tables at once.
-
-    With a generator it follows samples: ``chances`` of points then say for how many each of them stands.
-    """
-
-    def __init__(self, game: Game, settings: Any, symmetry: str, rng: np.random.Generator | None = None) -> None:
-        self.game, self.settings, self.rng = game, settings, rng
-        self.steps, self.how = expansion(game), reading(game, settings, symmetry)
-        self.knows_cards = knows_cards(game)
-        self.seats = settings.num_players
-        self.chance_outcomes = 0
-
-    def first(self) -> _Points:
-        """All ways to deal, the last seat dealing."""
-        run, before = kernels(self.game), self.game.new_state(self.settings)
-        run.new_match(before, 0)
-        before["dealer"] = self.seats - 1
-        states = before.copy()
-        deck = deck_cards(self.settings.num_ranks, self.settings.num_suits)
-        states["deck"][0, : len(deck)] = deck
-        run.deal(states, 0, len(deck))
-        words = states.view(np.uint64).reshape(1, -1)
-        start = _Points(self.game.STATE, words, np.zeros((1, self.seats), np.int32), np.ones(1))
-        return self.settle(before, np.zeros(1, np.int64), np.zeros(1, np.int64), start)
-
-    def keys(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
-        """Of what these seats have seen and done, uint64[N]."""
-        found = np.zeros(len(states), np.uint64)
-        self.steps.keys(states, seats, self.how, found)
-        return found
-
-    def legal(self, points: _Points) -> tuple[np.ndarray, np.ndarray]:
-        """Legal actions, int16[N, most], and how many at each table, int64[N]; of those that are the same, one."""
-        actions = np.zeros((len(points), self.game.MAX_LEGAL), np.int16)
-        counts = np.zeros(len(points), np.int64)
-        self.steps.legal(points.states, self.how, actions, counts)
-        return actions, counts
-
-    def act(self, points: _Points, actions: np.ndarray, counts: np.ndarray) -> _Moves:
-        """Every table after each of its actions."""
-        parents = np.repeat(np.arange(len(points)), counts)
-        places = np.arange(len(parents)) - np.repeat(np.cumsum(counts) - counts, counts)
-        chosen = actions[parents, places].astype(np.int64)
-        children = points.at(parents)
-        playout(self.game).act(children.states, np.arange(len(parents)), chosen)
-        return _Moves(children, parents, places, chosen)
-
-    def settle(self, before: np.ndarray, parents: np.ndarray, actions: np.ndarray, moved: _Points) -> _Points:
-        """Tables after a move, in all ways that chance can settle it; ways that are the same to all seats are one.
-
-        Args:
-            before: rows of STATE before the move.
-            parents: of each table, which of these rows it comes from, int64[N].
-            actions: the action that was taken there, int64[N].
-            moved: the tables.
-
-        Raises:
-            TooLargeError: they are too many.
-        """
-        draws = np.zeros(len(moved), np.int64)
-        self.steps.num_draws(before, parents, moved.states, draws)
-        if not draws.any():
-            return moved
-        quiet = np.flatnonzero(draws == 0)
-        parts = [moved.at(quiet)] if len(quiet) else []
-        for number in np.unique(draws[draws > 0]):
-            rows = np.flatnonzero(draws == number)
-            drawn = self._settle_all(before, parents[rows], actions[rows], moved.at(rows), int(number))
-            self.chance_outcomes += len(drawn)
-            parts.append(drawn)
-        return _joined(parts)
-
-    def _settle_all(
-        self, before: np.ndarray, parents: np.ndarray, actions: np.ndarray, points: _Points, draws: int
-    ) -> _Points:
-        origins, drawn, cut = np.arange(len(points)), np.zeros(len(points), np.uint64), False
-        known = np.zeros((len(points), NUM_CARDS), np.uint64)
-        if self.knows_cards:
-            self.steps.lanes_before(before, parents, actions, self.how, known)
-        for draw in range(draws):
-            if self.rng and len(points) > _MOST_FOLLOWED:
-                cut = True
-                kept = self.rng.permutation(len(points))[:_SAMPLE]
-                share = len(points) / len(kept)
-                points, origins, drawn = points.at(kept), origins[kept], drawn[kept]
-                points.chances *= share
-            size = self.steps.count_cards(before, parents[origins], points.states, draw)
-            rows, cards, shares = np.zeros(size, np.int64), np.zeros(size, np.int8), np.zeros(size)
-            total = self.steps.list_cards(
-                *(before, parents[origins], points.states, draw, self.how, known, origins, drawn),
-                *(rows, cards, shares),
-            )
-            if total > _MOST_DRAWN:
-                raise TooLargeError(f"chance alone has over {_MOST_DRAWN:.1g} outcomes at once")
-            rows, cards = rows[:total], cards[:total]
-            words = np.zeros((total, points.words.shape[1]), np.uint64)
-            self.steps.draw(
-                *(before, parents[origins], points.states, draw, points.words, rows, cards),
-                *(words, words.reshape(-1).view(points.dtype)),
-            )
-            chances = points.chances[rows] if self.rng else points.chances[rows] * shares[:total]
-            points = _Points(points.dtype, words, points.sequences[rows], chances)
-            origins, drawn = origins[rows], drawn[rows] | _CARD_BITS[cards]
-            if self.knows_cards and draw < draws - 1 and not cut:
-                marks = np.zeros(total, np.uint64)
-                self.steps.drawn_keys(points.states, self.how, known, origins, drawn, marks)
-                points, kept = self._merged(points, marks)
-                origins, drawn = origins[kept], drawn[kept]
-        if cut:
-            return self.sampled(points)
-        marks = np.zeros(len(points), np.uint64)
-        self.steps.joint_keys(points.states, origins, self.how, marks)
-        return self._merged(points, marks)[0]
-
-    def _merged(self, points: _Points, marks: np.ndarray) -> tuple[_Points, np.ndarray]:
-        """Points that have one mark made one, the first of them; and which those are, int64[N], ascending."""
-        _, firsts, which = np.unique(marks, return_index=True, return_inverse=True)
-        order = np.argsort(firsts)
-        merged = points.at(firsts[order])
-        if not self.rng:
-            merged.chances = np.bincount(which, points.chances, len(firsts))[order]
-        return merged, firsts[order]
-
-    def sampled(self, points: _Points) -> _Points:
-        """Some of these points, for all of them, if they are many."""
-        assert self.rng is not None
-        if len(points) <= _SAMPLE:
-            return points
-        sample = points.at(np.sort(self.rng.permutation(len(points))[:_SAMPLE]))
-        sample.chances *= len(points) / _SAMPLE
-        return sample
-
-    def payoffs(self, points: _Points) -> np.ndarray:
-        """Of deals that are over: chips of each seat, then chance's part of the probability, float64[N, seats + 1]."""
-        found = np.zeros((len(points), self.seats + 1))
-        self.steps.payoffs(points.states, found[:, :-1])
-        found[:, -1] = points.chances
-        return found
-
-
-def _joined(parts: list[_Points]) -> _Points:
-    if len(parts) == 1:
-        return parts[0]
-    return _Points(
-        parts[0].dtype,
-        np.concatenate([part.words for part in parts]),
-        np.concatenate([part.sequences for part in parts]),
-        np.concatenate([part.chances for part in parts]),
-    )
-
-
-# --- information states by their keys ---------------------------------------------------------------------------------
-
-
-class _Index:
-    """Numbers for the information states of one seat, in the order in which they are met; a table of hashed keys."""
-
-    def __init__(self) -> None:
-        self.number, self.sequences = 0, 1
-        self.table = np.full(1 << 12, -1, np.int32)
-        self.keys = np.zeros(1 << 10, np.uint64)
-        self.parents = np.zeros(1 << 10, np.int32)
-        self.starts = np.ones((1 << 10) + 1, np.int32)
-        self.actions = np.full(1 << 12, -1, np.int16)
-
-    def reserve(self, states: int, most_actions: int) -> None:
-        """Make room for so many more information states."""
-        if self.number + states > len(self.keys):
-            size = 2 * (self.number + states)
-            self.keys, self.parents = _grown(self.keys, size), _grown(self.parents, size)
-            self.starts = _grown(self.starts, size + 1)
-        if self.sequences + states * most_actions > len(self.actions):
-            self.actions = _grown(self.actions, 2 * self.sequences + states * most_actions)
-        if 2 * (self.number + states) > len(self.table):
-            self.table = np.full(1 << int(4 * (self.number + states)).bit_length(), -1, np.int32)
-            _fill(self.keys, self.number, self.table)
-
-    def find(
-        self, keys: np.ndarray, parents: np.ndarray, actions: np.ndarray, counts: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of these information states, int32[N], new ones in order; and the rows that met a new one first.
-
-        Raises:
-            RecallError: one has come by two different sequences of its seat, or with two numbers of actions.
-        """
-        self.reserve(len(keys), actions.shape[1])
-        numbers, new = np.zeros(len(keys), np.int32), np.zeros(len(keys), np.int64)
-        before = self.number
-        self.number, self.sequences, wrong = _find(
-            *(keys, parents, actions, counts, self.number, self.sequences, self.table, self.keys, self.parents),
-            *(self.starts, self.actions, numbers, new),
-        )
-        if wrong >= 0:
-            raise RecallError(
-                "one observation stands for two histories of its seat: solving needs one that holds all that the seat "
-                "has seen and done (Auction Flop Poker: observation 'full')"
-            )
-        return numbers, new[: self.number - before]
-
-    def forest(self) -> Forest:
-        number, sequences = self.number, self.sequences
-        return Forest(
-            self.parents[:number].copy(),
-            self.starts[: number + 1].copy(),
-            self.keys[:number].copy(),
-            self.actions[:sequences].copy(),
-        )
-
-
-def _grown(array: np.ndarray, size: int) -> np.ndarray:
-    larger = np.full(size, -1, array.dtype) if array.dtype == np.int16 else np.zeros(size, array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-@kernel
-def _fill(keys: Any, number: Any, table: Any) -> None:
-    mask = table.shape[0] - 1
-    for state in range(number):
-        slot = np.int64(mix(keys[state]) & np.uint64(mask))
-        while table[slot] >= 0:
-            slot = (slot + 1) & mask
-        table[slot] = state
-
-
-@kernel
-def _find(
-    keys: Any,
-    parents: Any,
-    actions: Any,
-    counts: Any,
-    number: Any,
-    sequences: Any,
-    table: Any,
-    all_keys: Any,
-    all_parents: Any,
-    starts: Any,
-    all_actions: Any,
-    numbers: Any,
-    new: Any,
-) -> Any:
-    mask, met, wrong = table.shape[0] - 1, 0, -1
-    for row in range(keys.shape[0]):
-        slot = np.int64(mix(keys[row]) & np.uint64(mask))
-        while table[slot] >= 0 and all_keys[table[slot]] != keys[row]:
-            slot = (slot + 1) & mask
-        if table[slot] < 0:
-            table[slot] = number
-            all_keys[number], all_parents[number] = keys[row], parents[row]
-            starts[number] = sequences
-            for place in range(counts[row]):
-                all_actions[sequences + place] = actions[row, place]
-            sequences += counts[row]
-            new[met] = row
-            number += 1
-            met += 1
-            starts[number] = sequences
-        state = table[slot]
-        numbers[row] = state
-        if all_parents[state] != parents[row] or starts[state + 1] - starts[state] != counts[row]:
-            wrong = row
-    return number, sequences, wrong
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
@@ -403,7 +94,7 @@ def enumerate_tree(
     size = estimate_size(game, settings, fold=fold)
     if size.num_bytes > most_bytes:
         raise TooLargeError(f"{_shown(game, settings)} is too large to be solved here: {size}, {_advice(most_bytes)}")
-    walk, indices = _Walk(game, settings, symmetry), [_Index() for _ in range(settings.num_players)]
+    walk, indices = Walk(game, settings, symmetry), [Index() for _ in range(settings.num_players)]
     ends: list[np.ndarray] = []
     worth: list[np.ndarray] = []
     histories = ended = 0
@@ -414,8 +105,9 @@ def enumerate_tree(
         if len(points) > CHUNK:
             waiting.append(points.at(slice(CHUNK, None)))
             points = points.at(slice(CHUNK))
-        actions, counts = walk.legal(points)
-        firsts = _first_sequences(walk, points, indices, actions, counts, visit, watch)
+        lanes, keys = walk.read(points)
+        actions, counts = walk.legal(points, lanes)
+        firsts = _first_sequences(points, keys, indices, actions, counts, visit, watch)
         children, parents, places, chosen = walk.act(points, actions, counts)
         rows = np.arange(len(children))
         children.sequences[rows, points.states["to_act"][parents]] = firsts[parents] + places
@@ -437,9 +129,9 @@ def enumerate_tree(
 
 
 def _first_sequences(
-    walk: _Walk,
-    points: _Points,
-    indices: list[_Index],
+    points: Points,
+    keys: np.ndarray,
+    indices: list[Index],
     actions: np.ndarray,
     counts: np.ndarray,
     visit: Visit | None,
@@ -451,14 +143,12 @@ def _first_sequences(
     for seat, index in enumerate(indices):
         rows = np.flatnonzero(seats == seat)
         if len(rows):
-            states = points.words[rows].reshape(-1).view(points.dtype)
-            keys = walk.keys(states, np.full(len(rows), seat))
             parents = np.ascontiguousarray(points.sequences[rows, seat])
             before = index.number
-            numbers, new = index.find(keys, parents, actions[rows], counts[rows])
+            numbers, new = index.find(keys[rows], parents, actions[rows], counts[rows])
             firsts[rows] = index.starts[numbers]
             if visit is not None and len(new):
-                visit(seat, np.arange(before, index.number), states[new])
+                visit(seat, np.arange(before, index.number), points.at(rows[new]).states)
             if watch is not None:
                 watch(seat, numbers, points.sequences[rows], points.chances[rows])
     return firsts
@@ -505,12 +195,13 @@ def estimate_size(
         seed: of the samples.
     """
     game, settings = resolve(game, settings)
-    walk = _Walk(game, settings, symmetry_of(game, settings, fold), np.random.default_rng(seed))
+    walk = Walk(game, settings, symmetry_of(game, settings, fold), np.random.default_rng(seed))
     points = walk.sampled(walk.first())
     histories = ends = 0.0
     while len(points) and histories + ends < _HUGE:
         histories += points.chances.sum()
-        actions, counts = walk.legal(points)
+        lanes, _ = walk.read(points)
+        actions, counts = walk.legal(points, lanes)
         children, parents, _, chosen = walk.act(points, actions, counts)
         over = children.states["to_act"] < 0
         ends += children.chances[over].sum()

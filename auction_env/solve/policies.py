@@ -9,8 +9,7 @@ import numpy as np
 from auction_env.engine.agent import Player, action_probabilities, choose
 from auction_env.engine.kernels import kernels
 from auction_env.solve.enumeration import enumerate_tree
-from auction_env.solve.expansion import expansion
-from auction_env.solve.symmetry import reading
+from auction_env.solve.expansion import Reader
 from auction_env.solve.tree import Tree
 from auction_env.solve.values import Layout, PolicyError
 
@@ -36,8 +35,7 @@ class Positions:
 
         enumerate_tree(tree.game, tree.settings, fold=tree.folded, visit=keep)
         self.states = [np.concatenate(parts) for parts in found]
-        self._how = reading(tree.game, tree.settings, tree.symmetry)
-        self.num_actions = len(tree.game.action_names(tree.settings))
+        self._reader = Reader(tree.game, tree.settings, tree.symmetry)
         self._size = sum(field.size for field in tree.game.observation_fields(tree.settings))
 
     def policy(self, player: Player, layout: Layout, samples: int = 100, seed: int = 0) -> np.ndarray:
@@ -63,7 +61,7 @@ class Positions:
             starts = self.tree.forests[seat].starts
             for first in range(0, len(states), AT_ONCE):
                 some = states[first : first + AT_ONCE]
-                masks, places = self._masks(some)
+                _, masks, places = self._reader.choices(some)
                 shares = self._shares(player, some, seat, masks, samples, rng)
                 low, high = starts[first], starts[first + len(some)]
                 rows, actions = np.nonzero(places >= 0)
@@ -75,13 +73,6 @@ class Positions:
                     raise PolicyError(f"agent {name} gives numbers that are no probabilities of the legal actions")
                 policy[seat, low:high] = part / np.repeat(totals, np.diff(starts[first : first + len(some) + 1]))
         return policy
-
-    def _masks(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Legal actions, int8[B, actions]; and which of the information state's sequences each stands for, or -1."""
-        masks = np.zeros((len(states), self.num_actions), np.int8)
-        places = np.full(masks.shape, -1, np.int64)
-        expansion(self.tree.game).places(states, self._how, masks, places)
-        return masks, places
 
     def _shares(
         self, player: Any, states: np.ndarray, seat: int, masks: np.ndarray, samples: int, rng: np.random.Generator

@@ -29,7 +29,8 @@ class StoredPolicy:
         symmetry: what was left out of suits: see ``symmetry.symmetry_of``.
         keys: uint64[K], ascending, of the observations at all information states.
         starts: int32[K + 1].
-        chances: float32[S]: the actions of state k, as ``Expansion.legal`` orders them, have ``chances[starts[k]:starts[k + 1]]``.
+        chances: float32[S]: the actions of state k, as ``Expansion.legal`` orders them, have
+            ``chances[starts[k]:starts[k + 1]]``.
         values: float32[S]: what each of these actions is worth, in chips of the deal, when all play by the policy from
             then on; see ``action_values``.
         reaches: float32[K]: how likely chance and the other seats let it come to each state: where 0, the values of its

@@ -234,8 +234,7 @@ class SolveRun:
         values = ", ".join(f"{value:+.6f}" for value in found.values)
         lines = [
             f"{tree.game.TITLE}: {counts.histories:,} histories, {states} information states, "
-            f"{counts.chance_outcomes:,} outcomes of chance"
-            + _LEFT_OUT[tree.symmetry],
+            f"{counts.chance_outcomes:,} outcomes of chance" + _LEFT_OUT[tree.symmetry],
             f"value of the policy, by seat from the dealer's left: {values} chips a deal",
             f"exploitability {found.exploitability:.3g} chips a deal (NashConv {found.nash_conv:.3g}) "
             f"after {self.solver.iteration:,} iterations of {self.config.method}",

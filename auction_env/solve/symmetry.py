@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from auction_env.core.jit import inner
+from auction_env.core.jit import inner, kernel
 from auction_env.engine.kernels import observation_size
 from auction_env.games.cards import EMPTY, NUM_CARDS, card_bit, mix
 from auction_env.games.game import Game
@@ -97,10 +97,10 @@ def mixed(word: Any) -> Any:
 
 
 @inner
-def read(out: Any, bits: Any, how: Any, seat: Any, lanes: Any) -> Any:
+def read(bits: Any, how: Any, seat: Any, lanes: Any) -> Any:
     """Add what a seat's observation says of each card to its lane, uint64[52]; returns a number for all the rest.
 
-    ``bits``: the same observation as words of 32 bits.
+    ``bits``: the observation as words of 32 bits.
     """
     salt, key = np.uint64(seat) * _SEAT, np.uint64(0)
     for place in range(how.entries.shape[0]):
@@ -132,10 +132,10 @@ def _card_at(bits: Any, start: Any) -> Any:
 
 
 @inner
-def folded(lanes: Any, how: Any) -> Any:
+def folded(lanes: Any, symmetry: Any) -> Any:
     """A number for what is known of all cards, the same when suits change their names as far as they may."""
     key = np.uint64(0)
-    if how.symmetry == _RANKS:
+    if symmetry == _RANKS:
         for rank in range(_NUM_RANKS):
             total = np.uint64(0)
             for card in range(_NUM_SUITS * rank, _NUM_SUITS * rank + _NUM_SUITS):
@@ -143,7 +143,7 @@ def folded(lanes: Any, how: Any) -> Any:
                     total += mixed(lanes[card])
             if total:
                 key += mixed(total ^ mixed(np.uint64(rank)))
-    elif how.symmetry == _SUITS:
+    elif symmetry == _SUITS:
         for suit in range(_NUM_SUITS):
             key += mixed(suit_lane(lanes, suit))
     else:
@@ -151,6 +151,32 @@ def folded(lanes: Any, how: Any) -> Any:
             if lanes[card]:
                 key += mixed(lanes[card] ^ mixed(np.uint64(card)))
     return key
+
+
+@kernel
+def fold_rows(lanes: Any, symmetry: Any, keys: Any) -> None:
+    """Add a number for what is known of all cards to the key of each row."""
+    for row in range(lanes.shape[0]):
+        keys[row] += folded(lanes[row], symmetry)
+
+
+@kernel
+def show_drawn(lanes: Any, before: Any, origins: Any, drawn: Any) -> None:
+    """Of what tables show of cards keep what is settled: of those drawn so far; and add what was known before."""
+    for row in range(lanes.shape[0]):
+        for card in range(NUM_CARDS):
+            if drawn[row] & card_bit(card) == EMPTY:
+                lanes[row, card] = np.uint64(0)
+            lanes[row, card] += before[origins[row], card]
+
+
+@kernel
+def mix_words(first: Any, second: Any) -> Any:
+    """Words that stand for pairs of words, uint64[N]."""
+    out = np.zeros(first.shape[0], np.uint64)
+    for row in range(out.shape[0]):
+        out[row] = mix(mixed(first[row]) ^ second[row])
+    return out
 
 
 @inner
@@ -173,14 +199,14 @@ def mark_chosen(lanes: Any, cards: Any) -> None:
 
 
 @inner
-def same_cards(lanes: Any, cards: Any, card: Any, how: Any) -> Any:
+def same_cards(lanes: Any, cards: Any, card: Any, symmetry: Any) -> Any:
     """The cards of a set that are the same as one of them but for the names of suits, that one included."""
     same = card_bit(card)
-    if how.symmetry == 0:
+    if symmetry == 0:
         return same
     first = card & ~3
     for other in range(first, first + _NUM_SUITS):
-        if other != card and cards & card_bit(other) != EMPTY and lanes[other] == lanes[card]:
-            if how.symmetry == _RANKS or suit_lane(lanes, other & 3) == suit_lane(lanes, card & 3):
-                same |= card_bit(other)
+        alike = other != card and cards & card_bit(other) != EMPTY and lanes[other] == lanes[card]
+        if alike and (symmetry == _RANKS or suit_lane(lanes, other & 3) == suit_lane(lanes, card & 3)):
+            same |= card_bit(other)
     return same

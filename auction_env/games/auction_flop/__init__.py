@@ -3,7 +3,6 @@
 from auction_env.games.auction_flop.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_flop.features import feature_layout, features
 from auction_env.games.auction_flop.observation import observation_fields, observe
-from auction_env.games.auction_flop.suits import action_cards, suits_matter
 from auction_env.games.auction_flop.resample import resample_from_infostate
 from auction_env.games.auction_flop.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_flop.rules import (
@@ -57,6 +56,7 @@ from auction_env.games.auction_flop.state import (
     max_game_length,
     new_state,
 )
+from auction_env.games.auction_flop.suits import action_cards, suits_matter
 from auction_env.games.auction_flop.text import (
     eligibility,
     info,
@@ -102,6 +102,7 @@ __all__ = [
     "VERSION",
     "Settings",
     "act",
+    "action_cards",
     "action_names",
     "bidder_of",
     "deal",
@@ -128,7 +129,6 @@ __all__ = [
     "own_hand",
     "pending",
     "place_chips",
-    "action_cards",
     "public_name",
     "recorded_action",
     "recorded_draw",

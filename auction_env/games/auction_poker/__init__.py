@@ -3,7 +3,6 @@
 from auction_env.games.auction_poker.chance import draw_choices, max_draws, num_draws, settle_draw
 from auction_env.games.auction_poker.features import feature_layout, features
 from auction_env.games.auction_poker.observation import observation_fields, observe, shows_cards
-from auction_env.games.auction_poker.suits import action_cards, suits_matter
 from auction_env.games.auction_poker.resample import resample_from_infostate
 from auction_env.games.auction_poker.retrace import recorded_action, recorded_draw, retrace, settled
 from auction_env.games.auction_poker.rules import (
@@ -68,6 +67,7 @@ from auction_env.games.auction_poker.state import (
     max_game_length,
     new_state,
 )
+from auction_env.games.auction_poker.suits import action_cards, suits_matter
 from auction_env.games.auction_poker.text import (
     eligibility,
     info,
@@ -126,6 +126,7 @@ __all__ = [
     "WON_LOW",
     "Settings",
     "act",
+    "action_cards",
     "action_names",
     "action_taken",
     "bids_are_in",
@@ -150,7 +151,6 @@ __all__ = [
     "observe",
     "own_hand",
     "pending",
-    "action_cards",
     "public_name",
     "recorded_action",
     "recorded_draw",

@@ -1,5 +1,4 @@
-"""Auction Poker as those see it who do not look at the names of suits: what suits decide, and which cards choices name.
-"""
+"""Auction Poker where the names of suits do not count: what suits decide, and which cards an action chooses."""
 
 from __future__ import annotations
 
