@@ -142,9 +142,9 @@ class Game(Protocol):
     # ``num_draws``, ``draw_choices`` and ``settle_draw`` let ``engine.chance`` take the cards from outside; with
     # ``max_draws``, ``recorded_action``, ``recorded_draw`` and the properties ``zero_sum`` and ``recalls_all`` of
     # Settings, in a ``ChanceTable`` and in OpenSpiel.
-    # ``suits_matter(settings)``, whether a hand can hold a flush, and, compiled, ``action_cards(s, action)``, the card set
-    # that an action chooses, let ``solve`` leave the names of suits out: no suit is above another in such a game, and
-    # what a seat knows of single cards is in fields of its observation that have ``cards`` or ``places_of``.
+    # ``suits_matter(settings)``, whether a hand can hold a flush, and, compiled, ``action_cards(s, action)``, the card
+    # set that an action chooses, let ``solve`` leave the names of suits out: no suit is above another in such a game,
+    # and what a seat knows of single cards is in fields of its observation that have ``cards`` or ``places_of``.
 
     def __hash__(self) -> int:  # modules are hashable
         ...

@@ -27,24 +27,24 @@ _SLOT = np.uint64(0x9E3779B97F4A7C15)
 _SEAT = np.uint64(1 << 32)
 _CHOSEN = np.uint64(1 << 40)
 _NUM_RANKS, _NUM_SUITS, _BLOCK = 13, 4, 17
+_REST, _NOTHING, _BLOCK_AT = -1, -2, 64
 
 
 class Reading(NamedTuple):
-    """Where the entries of an observation go: into the lanes of cards, or into the rest.
+    """How an observation is read: which entries say something of a card, and so go to its lane.
 
     Attributes:
         symmetry: what may change: 0 nothing; 1 suits as wholes; 2 those of each rank apart.
         size: entries of an observation.
-        entries: int32[E], those that say nothing of single cards.
-        sets: int32[C, 2]: where each set of cards begins, and its mark.
-        cards: int32[P, 3]: an entry that says whether (-1: always), where the card begins that it is about, its mark.
+        about: int32[E], of each entry that decisions can depend on: the card that it is about, _BLOCK_AT + where that
+            card is shown, _REST: no card, or _NOTHING: it counts for nothing.
+        marks: int32[E], what it says: entries with one mark say the same.
     """
 
     symmetry: int
     size: int
-    entries: np.ndarray
-    sets: np.ndarray
-    cards: np.ndarray
+    about: np.ndarray
+    marks: np.ndarray
 
 
 def symmetry_of(game: Game, settings: Any, fold: bool = True) -> str:
@@ -60,34 +60,29 @@ def knows_cards(game: Game) -> bool:
 
 
 def reading(game: Game, settings: Any, symmetry: str) -> Reading:
-    """How the observations of a game are read, as far as decisions can depend on them."""
-    entries: list[int] = []
-    sets: list[tuple[int, int]] = []
-    cards: list[tuple[int, int, int]] = []
+    """How the observations of a game are read."""
+    fields = [field for field in game.observation_fields(settings) if not field.final_only]
     starts, at = {}, 0
-    for field in game.observation_fields(settings):
+    for field in fields:
         starts[field.name] = at
         at += field.size
-        if field.final_only or field.derived:
-            continue
-        here = range(starts[field.name], at)
-        if field.cards == "set":
-            sets += [(start, start) for start in here[::NUM_CARDS]]
-        elif field.cards == "one":
-            row = field.shape[-2] if field.places_of else 1  # cards that lie in sorted order: places do not count
-            cards += [(-1, start, here[number // row * row * _BLOCK]) for number, start in enumerate(here[::_BLOCK])]
+    about, marks = np.full(at, _REST, np.int32), np.arange(at, dtype=np.int32)
+    for field in fields:
+        entries = np.arange(field.size)
+        here = slice(starts[field.name], starts[field.name] + field.size)
+        if field.derived:
+            about[here] = _NOTHING
+        elif field.cards == "set":
+            about[here] = entries % NUM_CARDS
+            marks[here] -= entries % NUM_CARDS
+        elif field.cards == "one":  # its suit tells the card, together with its rank
+            size = _BLOCK * (field.shape[-2] if field.places_of else 1)
+            about[here] = np.where(entries % _BLOCK < _NUM_RANKS, _NOTHING, _BLOCK_AT + marks[here] - entries % _BLOCK)
+            marks[here] -= entries % size
         elif field.places_of:
-            row, first = field.shape[-1], starts.get(field.places_of, 0)
-            cards += [(entry, first + number * _BLOCK, here[number // row * row]) for number, entry in enumerate(here)]
-        else:
-            entries += here
-    return Reading(
-        SYMMETRIES.index(symmetry),
-        observation_size(game, settings),
-        np.array(entries, np.int32),
-        np.array(sets, np.int32).reshape(-1, 2),
-        np.array(cards, np.int32).reshape(-1, 3),
-    )
+            about[here] = _BLOCK_AT + starts[field.places_of] + _BLOCK * entries
+            marks[here] -= entries % field.shape[-1]
+    return Reading(SYMMETRIES.index(symmetry), observation_size(game, settings), about, marks)
 
 
 @inner
@@ -103,32 +98,25 @@ def read(bits: Any, how: Any, seat: Any, lanes: Any) -> Any:
     ``bits``: the observation as words of 32 bits.
     """
     salt, key = np.uint64(seat) * _SEAT, np.uint64(0)
-    for place in range(how.entries.shape[0]):
-        entry = how.entries[place]
+    for entry in range(how.about.shape[0]):
         if bits[entry]:
-            key += mixed(mixed(salt + np.uint64(entry)) ^ np.uint64(bits[entry]))
-    for place in range(how.sets.shape[0]):
-        start, mark = how.sets[place, 0], salt + np.uint64(how.sets[place, 1])
-        for card in range(NUM_CARDS):
-            if bits[start + card]:
-                lanes[card] += mixed(mark)
-    for place in range(how.cards.shape[0]):
-        entry, start = how.cards[place, 0], how.cards[place, 1]
-        card = _card_at(bits, start) if entry < 0 or bits[entry] else -1
-        if card >= 0:
-            lanes[card] += mixed(salt + np.uint64(how.cards[place, 2]))
+            about, mark = how.about[entry], salt + np.uint64(how.marks[entry])
+            if about == _REST:
+                key += mixed(mixed(mark) ^ np.uint64(bits[entry]))
+            elif about >= 0:
+                lanes[about if about < NUM_CARDS else _shown_at(bits, about - _BLOCK_AT)] += mixed(mark)
     return key
 
 
 @inner
-def _card_at(bits: Any, start: Any) -> Any:
-    """The card that 13 ranks, then 4 suits show; -1: none."""
-    for rank in range(_NUM_RANKS):
-        if bits[start + rank]:
-            for suit in range(_NUM_SUITS):
-                if bits[start + _NUM_RANKS + suit]:
-                    return _NUM_SUITS * rank + suit
-    return -1
+def _shown_at(bits: Any, start: Any) -> Any:
+    """The card that 13 ranks, then 4 suits show."""
+    rank, suit = 0, 0
+    while rank < _NUM_RANKS - 1 and not bits[start + rank]:
+        rank += 1
+    while suit < _NUM_SUITS - 1 and not bits[start + _NUM_RANKS + suit]:
+        suit += 1
+    return _NUM_SUITS * rank + suit
 
 
 @inner

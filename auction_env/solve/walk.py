@@ -141,47 +141,49 @@ class Walk:
                 share = len(points) / len(kept)
                 points, origins, drawn = points.at(kept), origins[kept], drawn[kept]
                 points.chances *= share
-            parts, total = [], 0
-            for rows in _chunks(len(points)):
-                lanes, _ = self._known(points.at(rows), known, origins[rows], drawn[rows])
-                parts.append(self._draw(before, parents, points, draw, lanes, origins, drawn, rows))
-                total += len(parts[-1][0])
-                if total > _MOST_DRAWN:
-                    raise TooLargeError(f"chance alone has over {_MOST_DRAWN:.1g} outcomes at once")
-            points = _joined([part for part, _, _ in parts])
-            origins, drawn = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
+            rows, cards, shares = self._draws(before, parents, points, draw, known, origins, drawn)
+            words = np.zeros((len(rows), points.words.shape[1]), np.uint64)
+            self.steps.draw(
+                *(before, parents[origins], points.states, draw, points.words, rows, cards),
+                *(words, words.reshape(-1).view(points.dtype)),
+            )
+            chances = points.chances[rows] if self.rng else points.chances[rows] * shares
+            points = Points(points.dtype, words, points.sequences[rows], chances)
+            origins, drawn = origins[rows], drawn[rows] | _CARD_BITS[cards]
             if (self.knows_cards or draw == draws - 1) and not cut:
-                marks = np.zeros(total, np.uint64)
-                for rows in _chunks(total):
-                    lanes, marks[rows] = self._known(points.at(rows), known, origins[rows], drawn[rows])
-                    fold_rows(lanes, self.how.symmetry, marks[rows])
+                marks = np.zeros(len(points), np.uint64)
+                for part in _chunks(len(points)):
+                    lanes, marks[part] = self._known(points.at(part), known, origins[part], drawn[part])
+                    fold_rows(lanes, self.how.symmetry, marks[part])
                 points, kept = self._merged(points, mix_words(marks, origins.astype(np.uint64)))
                 origins, drawn = origins[kept], drawn[kept]
         return self.sampled(points) if cut else points
 
-    def _draw(
+    def _draws(
         self,
         before: np.ndarray,
         parents: np.ndarray,
         points: Points,
         draw: int,
-        lanes: np.ndarray,
+        known: np.ndarray,
         origins: np.ndarray,
         drawn: np.ndarray,
-        rows: slice,
-    ) -> tuple[Points, np.ndarray, np.ndarray]:
-        """These rows with one more card settled in all ways that are not the same; with their origins and cards."""
-        some, origins, drawn = points.at(rows), origins[rows], drawn[rows]
-        at = before, parents[origins], some.states, draw
-        size = self.steps.count_cards(*at)
-        which, cards, shares = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
-        size = self.steps.list_cards(*at, self.how, lanes, which, cards, shares)
-        which, cards = which[:size], cards[:size]
-        words = np.zeros((size, some.words.shape[1]), np.uint64)
-        self.steps.draw(*at, some.words, which, cards, words, words.reshape(-1).view(some.dtype))
-        chances = some.chances[which] if self.rng else some.chances[which] * shares[:size]
-        found = Points(some.dtype, words, some.sequences[which], chances)
-        return found, origins[which], drawn[which] | _CARD_BITS[cards]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows with each card that one draw can be there, of those that are the same one; and how likely they are."""
+        found, total = [], 0
+        for part in _chunks(len(points)):
+            some = points.at(part)
+            lanes, _ = self._known(some, known, origins[part], drawn[part])
+            at = before, parents[origins[part]], some.states, draw
+            size = self.steps.count_cards(*at)
+            rows, cards, shares = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size)
+            size = self.steps.list_cards(*at, self.how, lanes, rows, cards, shares)
+            found.append((part.start + rows[:size], cards[:size], shares[:size]))
+            total += size
+            if total > _MOST_DRAWN:
+                raise TooLargeError(f"chance alone has over {_MOST_DRAWN:.1g} outcomes at once")
+        rows, cards, shares = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return rows, cards, shares
 
     def _joint(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What all seats together have seen and done, as ``read``; nothing where no deal is on."""
@@ -209,6 +211,8 @@ class Walk:
     def _merged(self, points: Points, marks: np.ndarray) -> tuple[Points, np.ndarray]:
         """Points that have one mark made one, the first of them; and which those are, int64[N], ascending."""
         _, firsts, which = np.unique(marks, return_index=True, return_inverse=True)
+        if len(firsts) == len(points):
+            return points, np.arange(len(points))
         order = np.argsort(firsts)
         merged = points.at(firsts[order])
         if not self.rng:
