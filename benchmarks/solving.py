@@ -3,7 +3,8 @@
 Counterfactual regret minimisation (CFR+) on Kuhn and Leduc poker, which are test games here, and on small settings of
 our own. Contenders take turns in one process on one thread; figures are iterations a second, medians over rounds, and
 ratios within rounds. OpenSpiel's Leduc poker is loaded with ``suit_isomorphism``: the same 288 information states as
-here; after 100 iterations its exploitability and ours must agree to 1e-9, or there is an error.
+here. Some settings of our own are solved by OpenSpiel too, on the bridge (``interfaces.openspiel``), which is Python.
+After some iterations its exploitability and ours must agree to 1e-9, or there is an error.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from benchmarks.measure import ROOT, Contender, Effort, OthersLoad, machine, rep
 
 RESULTS = ROOT / "benchmarks" / "results" / "solving.json"
 OPENSPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker(suit_isomorphism=true)"}
+BRIDGED = ("flop_by_hand", "poker_4_cards")  # of the ladder: decks of one suit, so that both count the same states
 OURS, CPP, PYTHON = "auction_env", "OpenSpiel, C++ CFRPlusSolver", "OpenSpiel, Python CFRPlusSolver"
-CHECKED = 100  # iterations after which exploitabilities are compared
+CHECKED, BRIDGED_CHECKED = 100, 5  # iterations after which exploitabilities are compared
 
 
 def test_game(name: str) -> ModuleType:
@@ -51,14 +53,27 @@ def ours(layout: Layout) -> Contender:
     return Contender(OURS, repeat(work))
 
 
-def theirs(name: str) -> list[Contender]:
-    """OpenSpiel's CFR+ in C++ and in Python; nothing if it is not installed."""
+def spiel_game(name: str) -> Any:
+    """The same game in OpenSpiel; None if that is not installed."""
     try:
         import pyspiel
-        from open_spiel.python.algorithms import cfr
     except ImportError:
+        return None
+    if name in OPENSPIEL:
+        return pyspiel.load_game(OPENSPIEL[name])
+    from auction_env.interfaces.openspiel import parameters
+
+    game, settings = setting(name).resolve()
+    return pyspiel.load_game(game.NAME, parameters(game, settings, dealer=settings.num_players - 1))
+
+
+def theirs(game: Any) -> list[Contender]:
+    """OpenSpiel's CFR+ in C++ and in Python; nothing without a game."""
+    if game is None:
         return []
-    game = pyspiel.load_game(OPENSPIEL[name])
+    import pyspiel
+    from open_spiel.python.algorithms import cfr
+
     fast, slow = pyspiel.CFRPlusSolver(game), cfr.CFRPlusSolver(game)
 
     def cpp() -> int:
@@ -72,17 +87,17 @@ def theirs(name: str) -> list[Contender]:
     return [Contender(CPP, repeat(cpp)), Contender(PYTHON, repeat(python))]
 
 
-def difference(name: str, layout: Layout) -> float | None:
-    """By how much exploitabilities after some iterations of ours and of OpenSpiel's differ; None without OpenSpiel."""
-    try:
-        import pyspiel
-    except ImportError:
+def difference(name: str, layout: Layout, game: Any) -> float | None:
+    """By how much exploitabilities after some iterations of ours and of OpenSpiel's differ; None without a game."""
+    if game is None:
         return None
-    game, solver = pyspiel.load_game(OPENSPIEL[name]), Solver(layout, "cfr+")
-    other = pyspiel.CFRPlusSolver(game)
-    for _ in range(CHECKED):
+    import pyspiel
+
+    solver, other = Solver(layout, "cfr+"), pyspiel.CFRPlusSolver(game)
+    iterations = CHECKED if name in OPENSPIEL else BRIDGED_CHECKED
+    for _ in range(iterations):
         other.evaluate_and_update_policy()
-    solver.iterate(CHECKED)
+    solver.iterate(iterations)
     found = abs(solver.evaluate().nash_conv - pyspiel.nash_conv(game, other.average_policy()))
     if found > 1e-9:
         raise ArithmeticError(f"{name}: NashConv differs by {found} from OpenSpiel's: not the same game or method")
@@ -90,25 +105,32 @@ def difference(name: str, layout: Layout) -> float | None:
 
 
 def peer_row(name: str, effort: Effort) -> dict[str, Any]:
-    """Iterations a second on a test game, ours and OpenSpiel's."""
-    layout = Layout(enumerate_tree(test_game(name)))
-    contenders = [ours(layout), *theirs(name)]
+    """Iterations a second on one game, ours and OpenSpiel's."""
+    test = name in OPENSPIEL
+    layout = Layout(enumerate_tree(test_game(name)) if test else enumerate_tree(*setting(name).resolve()))
+    game = spiel_game(name)
+    contenders = [ours(layout), *theirs(game)]
     rates = take_turns(contenders, effort.rounds, effort.seconds)
     states = sum(layout.tree.counts.information_states)
     return row_of(
-        f"CFR+ on {name} poker, {states} information states",
+        f"CFR+ on {f'{name} poker' if test else name}, {states:,} information states",
         "iterations/s",
         "Both seats, alternating updates, one thread.",
         contenders,
         rates,
         [(name, OURS, [CPP, PYTHON])],
-        nash_conv_difference=difference(name, layout),
+        nash_conv_difference=difference(name, layout, game),
     )
+
+
+def setting(name: str) -> SolveConfig:
+    """The config of a setting of the ladder."""
+    return load(SolveConfig, ROOT / "configs" / "solve" / f"{name}.toml")
 
 
 def own_row(name: str) -> dict[str, Any]:
     """Enumeration and iterations on a setting of the ladder: seconds of the processor, and memory."""
-    config = load(SolveConfig, ROOT / "configs" / "solve" / f"{name}.toml")
+    config = setting(name)
     begun = time.process_time()
     tree = enumerate_tree(*config.resolve())
     enumerated = time.process_time() - begun
@@ -170,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     own_row("poker_by_hand"), own_row("flop_by_hand")  # compiles
     report = {
         "machine": machine(),
-        "peers": [peer_row(name, effort) for name in OPENSPIEL],
+        "peers": [peer_row(name, effort) for name in (*OPENSPIEL, *BRIDGED)],
         "ladder": [own_row(name) for name in names],
         "other_load": load_of_others.stop(),
     }

@@ -49,10 +49,13 @@ _PLAYERS = "players"  # OpenSpiel's name for ``num_players``
 # --- parameters ------------------------------------------------------------------------------------------------------
 
 
-def parameters(game: Game) -> dict[str, int | str]:
-    """Names and defaults of a game's parameters, as OpenSpiel takes them."""
-    defaults = {_parameter(field.name): _plain(field.default) for field in dataclasses.fields(game.Settings)}
-    return {**defaults, "dealer": LEFT_TO_GAME}
+def parameters(game: Game, settings: Any = None, dealer: int = LEFT_TO_GAME) -> dict[str, int | str]:
+    """A game's parameters as ``pyspiel.load_game(game.NAME, ...)`` takes them: those of Settings, or the defaults."""
+    found = {
+        _parameter(field.name): _plain(field.default if settings is None else getattr(settings, field.name))
+        for field in dataclasses.fields(game.Settings)
+    }
+    return {**found, "dealer": dealer}
 
 
 def _parameter(setting: str) -> str:

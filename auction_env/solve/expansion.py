@@ -31,7 +31,7 @@ class Expansion(NamedTuple):
     ``parents``: rows before a move, and which of them each row comes from.
     """
 
-    read: Callable[..., None]  # states, seats, how, lanes, rest: add what each has seen and done: ``symmetry.read``
+    read: Callable[..., None]  # states, seats, whose, how, lanes, rest: add what each has seen: ``symmetry.read``
     legal: Callable[..., int]  # states, how, lanes, actions int16[N, MAX_LEGAL], counts -> sum of counts: of actions
     # that are the same the first, in an order that suits have no say in
     places: Callable[..., None]  # states, how, lanes, masks int8[N, actions], places int64: legal actions, and which of
@@ -68,13 +68,13 @@ def expansion(game: Any) -> Expansion:
     action_cards = game.action_cards if knows_cards(game) else _no_cards
 
     @kernel(owner=owner)
-    def read_rows(states: Any, seats: Any, how: Any, lanes: Any, rest: Any) -> None:
+    def read_rows(states: Any, seats: Any, whose: Any, how: Any, lanes: Any, rest: Any) -> None:
         out = np.zeros(how.size, np.float32)
         bits = out.view(np.uint32)
         for row in range(states.shape[0]):
             out[:] = 0
             observe(states[row], seats[row], out, 1.0)
-            rest[row] += read(bits, how, seats[row], lanes[row])
+            rest[row] += read(bits, how, whose, lanes[row])
 
     @inner
     def sorted_actions(s: Any, how: Any, lanes: Any, chosen: Any, actions: Any, keys: Any) -> Any:
@@ -198,7 +198,7 @@ class Reader:
     def read(self, states: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What these seats have seen and done: lanes of all cards, uint64[N, 52], and a key for it all, uint64[N]."""
         lanes, keys = np.zeros((len(states), NUM_CARDS), np.uint64), np.zeros(len(states), np.uint64)
-        self.steps.read(states, seats, self.how, lanes, keys)
+        self.steps.read(states, seats, 0, self.how, lanes, keys)
         fold_rows(lanes, self.how.symmetry, keys)
         return lanes, keys | np.uint64(1)
 

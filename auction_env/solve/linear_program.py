@@ -27,7 +27,7 @@ def solve_program(tree: Tree) -> tuple[float, np.ndarray]:
     """
     if not tree.zero_sum:
         raise ProgramError("a linear programme solves two seats and sums of zero: this tree is none such")
-    require("solve")
+    require("solve", "scipy")
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack
 

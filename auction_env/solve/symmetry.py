@@ -92,12 +92,12 @@ def mixed(word: Any) -> Any:
 
 
 @inner
-def read(bits: Any, how: Any, seat: Any, lanes: Any) -> Any:
+def read(bits: Any, how: Any, whose: Any, lanes: Any) -> Any:
     """Add what a seat's observation says of each card to its lane, uint64[52]; returns a number for all the rest.
 
-    ``bits``: the observation as words of 32 bits.
+    ``bits``: the observation as words of 32 bits. ``whose``: a number, so that several seats' can be added to one.
     """
-    salt, key = np.uint64(seat) * _SEAT, np.uint64(0)
+    salt, key = np.uint64(whose) * _SEAT, np.uint64(0)
     for entry in range(how.about.shape[0]):
         if bits[entry]:
             about, mark = how.about[entry], salt + np.uint64(how.marks[entry])

@@ -189,7 +189,7 @@ class Walk:
         """What all seats together have seen and done, as ``read``; nothing where no deal is on."""
         lanes, rest = np.zeros((len(states), NUM_CARDS), np.uint64), np.zeros(len(states), np.uint64)
         for seat in range(self.seats):
-            self.steps.read(states, np.full(len(states), seat), self.how, lanes, rest)
+            self.steps.read(states, np.full(len(states), seat), seat, self.how, lanes, rest)
         lanes[states["to_act"] < 0] = 0
         return lanes, rest
 

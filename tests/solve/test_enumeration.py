@@ -83,7 +83,7 @@ def test_estimates_of_small_trees_are_near_and_of_large_ones_in_range():
 
 
 def test_too_large_a_setting_is_refused_with_its_size_before_memory_is_spent():
-    with pytest.raises(TooLargeError, match=r"num_auctions=2.*over \S+ histories, .*GiB, and the most is 8 GiB"):
+    with pytest.raises(TooLargeError, match=r"num_auctions=2.*about \S+ histories, .*GiB, and the most is 8 GiB"):
         enumerate_tree("auction_poker", {"num_players": 2, "num_auctions": 2})
     with pytest.raises(TooLargeError, match=r"auction_poker \(.*\) is too large.*over \S+e\+\d\d histories"):
         enumerate_tree("auction_poker")

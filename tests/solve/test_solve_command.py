@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,13 @@ from test_values import SMALL
 
 from auction_env import agents, cli
 from auction_env.core.config import ConfigError, load, make
+from auction_env.core.extras import MissingExtraError
 from auction_env.evaluation.match import play_match
 from auction_env.games import get_game
 from auction_env.games.game import make_settings
-from auction_env.solve import Layout, Positions, enumerate_tree
+from auction_env.solve import Layout, Positions, enumerate_tree, solve_program
 from auction_env.solve.action_values import reach_of
-from auction_env.solve.expansion import expansion
+from auction_env.solve.expansion import Reader
 from auction_env.solve.files import FileError, save_arrays
 from auction_env.solve.policy_file import FORMAT, load_policy
 from auction_env.solve.run import SolveConfig, SolveRun
@@ -29,11 +31,13 @@ COUNTS = {
     "flop_by_hand": ((96, 27, 30), (36, 6)),
     "flop_large": ((36894060, 988311, 1056603), (15580995, 375)),
     "flop_three_seats": ((372600, 9572, 9400, 10096), (132168, 60)),
+    "flop_reshuffle": ((550377, 60063, 61410), (132063, 21)),
     "flop_two_cards": ((1172868, 46450, 50006), (492792, 96)),
     "poker_12_cards": ((798330, 15960, 15600), (660, 660)),
     "poker_4_cards": ((4404, 528, 504), (12, 12)),
     "poker_52_cards": ((34901542, 285103, 281554), (15379, 15379)),
     "poker_by_hand": ((93, 12, 11), (1, 1)),
+    "poker_flush": ((3847920, 408030, 403260), (1590, 1590)),
     "poker_three_seats": ((517752, 15276, 15297, 15216), (24, 24)),
     "poker_two_auctions": ((529740, 62160, 62040), (1620, 180)),
 }
@@ -121,8 +125,7 @@ def test_the_agent_says_what_each_action_is_worth(solved):
     reaches = reach_of(layout, positions.policy(agent, layout), own=False)
     for seat, states in enumerate(positions.states):
         first = tree.forests[seat].parents == 0
-        masks = np.zeros((int(first.sum()), positions.num_actions), np.int8)
-        expansion(policy.game).places(states[first], tree.plain, masks, np.full(masks.shape, -1))
+        _, masks, _ = Reader(tree.game, tree.settings, tree.symmetry).choices(states[first])
         values, chances = agent.action_values(states[first], masks), agent.probabilities(states[first], masks)
         assert (np.isnan(values) == (masks == 0)).all()
         assert (values[chances > 0.1] >= np.repeat(np.nanmax(values, axis=1), (chances > 0.1).sum(axis=1)) - 0.05).all()
@@ -177,6 +180,17 @@ def test_bad_input_is_one_line_that_names_it(overrides, message, tmp_path, capsy
     assert cli.main(["solve"]) == 2
 
 
+def test_solving_asks_for_no_extra_and_the_linear_programme_names_its_own(tmp_path, monkeypatch, capsys):
+    """Without scipy and tqdm: the command goes without a bar, the programme says what to install before any work."""
+    for name in ("scipy", "tqdm", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, name, None)
+    line = ["solve", str(LADDER / "poker_by_hand.toml"), f"run={tmp_path}", "iterations=3"]
+    assert cli.main(line) == 0
+    assert "after 3 iterations of cfr+" in capsys.readouterr().out
+    with pytest.raises(MissingExtraError, match=r"^this needs scipy: pip install 'auction_env\[solve\]'$"):
+        solve_program(enumerate_tree(*config_of("poker_by_hand").resolve()))
+
+
 def test_sizes_and_keys_are_told_without_solving(capsys):
     assert cli.main(["solve", "--size", str(LADDER / "poker_52_cards.toml")]) == 0
     assert "about 3.5e+07 histories" in capsys.readouterr().out
@@ -198,6 +212,7 @@ def test_files_that_are_no_policy_are_refused(tmp_path, solved):
     refused("format 'x'", {"format": "x"})
     refused("of auction_poker_v9, this is auction_poker_v0", {"version": 9})
     refused("names no game and settings", {"game": "chess"})
+    refused("names no game and settings", {"symmetry": "colours"})
     refused("names no game and settings", {"settings": {"num_players": 99}})
     refused("not finite", chances=np.where(good.chances > 0.5, np.float32(np.nan), good.chances))
     refused("its arrays are no policy", chances=good.chances * 2)

@@ -137,7 +137,7 @@ def test_values_do_not_depend_on_whether_suits_are_left_out():
     """The linear programme of the whole tree, and of the one without suits: one value, one best response."""
     pytest.importorskip("scipy")
     whole, plain = (enumerate_tree("auction_poker", TWO_SUITS, fold=fold) for fold in (False, True))
-    assert plain.plain and not whole.plain and plain.counts.histories < whole.counts.histories / 3
+    assert plain.folded and not whole.folded and plain.counts.histories < whole.counts.histories / 3
     assert solve_program(whole)[0] == pytest.approx(solve_program(plain)[0], abs=1e-8)
     exact = [Layout(tree).evaluate(Layout(tree).uniform()) for tree in (whole, plain)]
     assert exact[0].best_responses == pytest.approx(exact[1].best_responses, abs=1e-9)
