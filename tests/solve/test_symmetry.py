@@ -87,7 +87,12 @@ def meaning(game, row, action, renamed):
 
 @pytest.mark.parametrize(
     ("name", "values", "fewer"),
-    [("auction_poker", FLUSH, 1.9), ("auction_poker", TWO_SUITS, 3), ("auction_flop", AGAIN, 6)],
+    [
+        ("auction_poker", FLUSH, 1.9),
+        ("auction_poker", TWO_SUITS, 3),
+        ("auction_flop", {**AGAIN, "num_ranks": 2}, 3),
+        ("auction_flop", AGAIN, 6),
+    ],
 )
 def test_nothing_is_lost(name, values, fewer):
     """Any policy of the folded tree, played in the whole one: the same values and best responses."""
