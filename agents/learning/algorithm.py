@@ -42,13 +42,16 @@ class DivergedError(ValueError):
     """
 
     def __init__(self, what: str, kept: str = "") -> None:
-        self.what = what
+        self.what, self.kept = what, kept
         super().__init__(
             f"learning has diverged: {what} is not finite{kept}. Lower learning_rate, max_grad_norm or reward_scale"
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.kept)
 
-class _Towers(nn.Module):
+
+class Towers(nn.Module):
     """Actor and critic side by side, as stable-baselines3 calls them."""
 
     def __init__(self, actor: nn.Module, critic: nn.Module, num_actions: int) -> None:
@@ -83,7 +86,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, ortho_init=False, **kwargs)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.mlp_extractor = _Towers(*self._build_networks(), int(self.action_space.n))  # type: ignore[assignment,attr-defined]
+        self.mlp_extractor = Towers(*self._build_networks(), int(self.action_space.n))  # type: ignore[assignment,attr-defined]
         self.action_net, self.value_net = nn.Identity(), nn.Identity()
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
@@ -290,13 +293,34 @@ def gradient_step(
         total = found[0][0]
         for other, _ in found[1:]:
             total += other
-        split = sum(weight.numel() for weight in policy.actor.parameters())
-        _clip(total[:split], max_grad_norm, "the gradient of the actor")
-        _clip(total[split:], CRITIC_GRAD_NORM, "the gradient of the critic")
-        for weight, part in zip(weights, total.split([weight.numel() for weight in weights]), strict=True):
-            weight.grad = part.view_as(weight)
+        for weight, part in zip(weights, clip_gradient(total, policy.actor, weights, max_grad_norm), strict=True):
+            weight.grad = part
         optimizer.step()
     return [float(mean) for mean in np.average([numbers for _, numbers in found], 0, shares)]
+
+
+def clip_gradient(
+    gradient: torch.Tensor, actor: nn.Module, weights: Sequence[torch.Tensor], max_grad_norm: float
+) -> list[torch.Tensor]:
+    """Clip the norm of the actor's gradient, and of the critic's to CRITIC_GRAD_NORM.
+
+    Args:
+        gradient: of all weights in a row, the actor's first; changed in place.
+        actor: one of the two networks.
+        weights: of both.
+        max_grad_norm: for the actor.
+
+    Returns:
+        the gradient of each weight.
+
+    Raises:
+        DivergedError: a gradient is not finite.
+    """
+    split = sum(weight.numel() for weight in actor.parameters())
+    _clip(gradient[:split], max_grad_norm, "the gradient of the actor")
+    _clip(gradient[split:], CRITIC_GRAD_NORM, "the gradient of the critic")
+    parts = gradient.split([weight.numel() for weight in weights])
+    return [part.view_as(weight) for weight, part in zip(weights, parts, strict=True)]
 
 
 def _clip(gradient: torch.Tensor, most: float, what: str) -> None:

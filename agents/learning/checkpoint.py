@@ -31,7 +31,7 @@ FORMAT = "auction_env.checkpoint/2"
 CHECKPOINT = "checkpoint.safetensors"
 MAX_BYTES = 16 * 2**30
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
-_PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch")
+_PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch", "ray")
 
 
 def save(trainer: Trainer, seconds: float) -> None:

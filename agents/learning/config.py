@@ -16,6 +16,9 @@ from auction_env.games import get_game
 from auction_env.games.game import Game, make_settings
 
 NETWORKS = ("cards", "mlp")  # as in ``networks``, which needs torch
+ENGINES = ("local", "ray")
+# What RLlib's learner has no place for.
+NOT_ON_RAY = ("oracle_critic", "kl_coef", "label_decisions")
 
 
 @dataclasses.dataclass
@@ -32,6 +35,10 @@ class Config:
     num_envs: int = key(1024, "tables played at once", 1, 1 << 20)
     n_steps: int = key(36, "decisions a table and iteration", 1, 1 << 16)
     threads: int = key(0, "threads of the network; 0: all cores", 0, 1024)
+    engine: str = key("local", "'local': this process plays and learns; 'ray': RLlib's PPO, tables played on a cluster")
+    workers: int = key(
+        0, "engine 'ray': processes that play, a core each; 0: one for each core of the cluster", 0, 10_000
+    )
     # the network
     network: str = key("cards", "'cards': reads what hands become, shared by all cards; 'mlp': the flat observation")
     net_arch: list[int] = key([128, 64], "sizes of the hidden layers")
@@ -93,6 +100,7 @@ class Config:
                 f"batch_size is {self.batch_size}, more than the {self.n_steps * self.num_envs} decisions of an "
                 "iteration (num_envs x n_steps): lower it, or raise one of them"
             )
+        self._check_engine()
         for name in ("oracle_critic", "label_decisions"):
             if getattr(self, name) and self.network != "cards":
                 raise ConfigError(f'{name} is {getattr(self, name)!r}: it needs network = "cards"')
@@ -106,6 +114,31 @@ class Config:
             raise ConfigError(
                 f"run is {shorten(repr(self.run))}: name the folder of the run, in UTF-8, without '?' and '*'"
             )
+
+    def _check_engine(self) -> None:
+        """That the engine can do what the other keys ask for."""
+        if self.engine not in ENGINES:
+            raise ConfigError(f"engine is {shorten(repr(self.engine))}: it must be one of {', '.join(ENGINES)}")
+        if self.engine == "local":
+            if self.workers:
+                raise ConfigError(f'workers is {self.workers}: it needs engine = "ray"')
+            return
+        for name in NOT_ON_RAY:
+            if getattr(self, name):
+                raise ConfigError(f'{name} is {getattr(self, name)!r}: it needs engine = "local"')
+        self.tables_of(max(self.workers, 1))
+
+    def tables_of(self, workers: int) -> list[int]:
+        """How many tables each of some workers plays. Raises ConfigError if there are not enough."""
+        least = max(len(self.seats), 1)
+        if self.num_envs < workers * least:
+            raise ConfigError(
+                f"num_envs is {self.num_envs}, too few for {workers} workers: each needs a table"
+                + (f" for each of seats, {self.seats}" if self.seats else "")
+            )
+        return [
+            self.num_envs * (number + 1) // workers - self.num_envs * number // workers for number in range(workers)
+        ]
 
     def resolve(self, game: Game | ModuleType | None = None) -> tuple[Game, Any]:
         """The game (or ``game``, a module of your own) and its settings; errors name what is wrong.

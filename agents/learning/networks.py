@@ -254,6 +254,16 @@ def build_network(
     return CardNetwork(layout, num_others, 0 if critic else shape.num_actions, shape.net_arch, shape.embedding, hidden)
 
 
+def build_towers(
+    shape: Shape, layout: FeatureLayout | None, num_others: int, shared_critic: bool, oracle: bool
+) -> tuple[nn.Module, nn.Module]:
+    """An actor and its critic; with ``shared_critic`` that one reads the actor's first layer, where both can."""
+    actor = build_network(shape, layout, num_others)
+    if shared_critic and not oracle and isinstance(actor, CardNetwork):
+        return actor, SharedCritic(actor, shape.net_arch)
+    return actor, build_network(shape, layout, num_others, True, oracle)
+
+
 def tensor_shapes(shape: Shape, layout: FeatureLayout | None) -> dict[str, tuple[int, ...]]:
     """Name and shape of each tensor of an actor, without building it."""
     if layout is None:

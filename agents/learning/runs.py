@@ -21,7 +21,7 @@ from auction_env.core.terminal import mention
 RUN = "run.json"
 # Keys that a resumed run may change: how long it goes on and how it is watched. All else is the run's own.
 CHANGEABLE = frozenset(
-    {"total_timesteps", "threads", "evaluate_every", "evaluate_deals", "final_deals", "checkpoint_every"}
+    {"total_timesteps", "threads", "workers", "evaluate_every", "evaluate_deals", "final_deals", "checkpoint_every"}
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,12 +21,12 @@ from auction_env.agents.learning.algorithm import (
     masked_log_softmax,
     move_towards,
 )
-from auction_env.agents.learning.config import Config
+from auction_env.agents.learning.config import Config, ConfigError
 from auction_env.agents.learning.evaluation import Evaluator, Point, write_curve
 from auction_env.agents.learning.imitation import Imitated, imitate
 from auction_env.agents.learning.labels import Labeller, playing
 from auction_env.agents.learning.network_agent import agent_of
-from auction_env.agents.learning.networks import CardNetwork, SharedCritic, build_network
+from auction_env.agents.learning.networks import build_towers
 from auction_env.agents.learning.policy_file import Policy, layout_of, network_shape, save_policy
 from auction_env.agents.learning.pool import OpponentPool
 from auction_env.agents.learning.progress import Progress, StopFlag, Stopped, TrainerCallback
@@ -34,6 +35,7 @@ from stable_baselines3.common.logger import configure
 from torch import nn
 
 from auction_env import agents
+from auction_env.core.extras import require
 from auction_env.core.files import FolderLock, write_json
 from auction_env.core.processes import thread_limit
 from auction_env.core.terminal import mention
@@ -63,6 +65,8 @@ class Trainer:
         game: ModuleType | None = None,
         rival: Agent | None = None,
     ) -> None:
+        if config.engine == "ray" and (game is not None or rival is not None):
+            raise ConfigError("engine is 'ray': it plays registered games, against the pool; use engine = \"local\"")
         self.config, self.folder, self.say, self.rival = config, folder, say, rival
         self.game, self.settings = config.resolve(game)
         self.all_settings = config.tables(self.game, self.settings)
@@ -100,15 +104,16 @@ class Trainer:
 
     def _model(self) -> SelfPlayPPO:
         config, layout = self.config, layout_of(self.game, self.widest, self.config.network)
-        others = self.widest.num_players - 1
+        build = partial(
+            build_towers, self.shape, layout, self.widest.num_players - 1, config.shared_critic, config.oracle_critic
+        )
+        engine: Callable[..., SelfPlayPPO] = SelfPlayPPO
+        if config.engine == "ray":
+            require("ray")
+            from auction_env.agents.learning.ray_engine import RayPPO
 
-        def build() -> tuple[nn.Module, nn.Module]:
-            actor = build_network(self.shape, layout, others)
-            if config.shared_critic and not config.oracle_critic and isinstance(actor, CardNetwork):
-                return actor, SharedCritic(actor, config.net_arch)
-            return actor, build_network(self.shape, layout, others, True, config.oracle_critic)
-
-        return SelfPlayPPO(
+            engine = partial(RayPPO, config=config)
+        return engine(
             NetworkPolicy,
             self.env,
             learning_rate=self._learning_rate,

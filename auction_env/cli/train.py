@@ -46,6 +46,8 @@ def _train(options: argparse.Namespace, program: str) -> int:
     config = None if options.resume is not None else load_config(options.config, options.overrides)
     if config is not None:
         agents.check_trust(f"config {options.config}", load_config(options.config).agents, options.trust)
+        if config.engine == "ray":
+            require("ray")
     require("train")
     # torch takes seconds to load: a mistake in a config is told before.
     from auction_env.agents.learning.checkpoint import CHECKPOINT

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -28,6 +29,31 @@ import ray  # noqa: E402
 from ray.exceptions import RayError, RayTaskError  # noqa: E402
 
 
+class ClusterError(TournamentError):
+    """There is no cluster of Ray to work on, or it has failed."""
+
+
+def connect(address: str | None = None) -> None:
+    """Connect this process to a cluster, unless it is connected; signals are handled as before.
+
+    Args:
+        address: see ``RayWorkers``.
+
+    Raises:
+        ClusterError: there is no cluster at the address; Ray looks for it for some minutes.
+    """
+    if ray.is_initialized():
+        return
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise ClusterError(f"no cluster of Ray at {address or 'RAY_ADDRESS'}: {error}") from error
+    finally:
+        with contextlib.suppress(ValueError):  # not in the main thread, where Ray leaves it alone too
+            signal.signal(signal.SIGTERM, handler)
+
+
 class RayWorkers:
     """What plays parts on a cluster, given to ``play`` as ``workers``.
 
@@ -40,24 +66,21 @@ class RayWorkers:
         parts_by_node: how many parts each node has delivered, by Ray's id of it.
 
     Raises:
-        TournamentError: there is no cluster at the address; Ray looks for it for some minutes.
+        ClusterError: there is no cluster at the address; Ray looks for it for some minutes.
         MissingExtraError: Ray is not installed (at import).
     """
 
     def __init__(self, address: str | None = None) -> None:
         self.parts_by_node: Counter[str] = Counter()
-        if not ray.is_initialized():
-            try:
-                ray.init(address, log_to_driver=False, logging_level="ERROR", configure_logging=False)
-            except (ConnectionError, RuntimeError, ValueError) as error:
-                raise TournamentError(f"no cluster of Ray at {address or 'RAY_ADDRESS'}: {error}") from error
+        connect(address)
 
     def __call__(self, plan: MatchConfig, parts: Sequence[int]) -> Iterator[Part]:
         """Play parts of a match; they come as they are finished.
 
         Raises:
             PlayerError: an agent failed.
-            TournamentError: a node has another version of this package or of an agent's files, or the cluster failed.
+            TournamentError: a node has another version of this package or of an agent's files.
+            ClusterError: the cluster failed.
         """
         plan.players()  # what cannot be made is said here, by its own error
         shared, identity, folder = ray.put(plan), digest_of(plan.identity()), os.getcwd()
@@ -71,7 +94,7 @@ class RayWorkers:
         except RayTaskError as error:  # raised on a node: here it is what it was there
             raise error.cause from error
         except RayError as error:
-            raise TournamentError(
+            raise ClusterError(
                 f"the cluster failed: {error}; finished parts are kept in a checkpoint folder"
             ) from error
         finally:

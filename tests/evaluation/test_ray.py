@@ -10,8 +10,7 @@ import pytest
 
 pytest.importorskip("ray", reason="ray is not installed: `make test-clients` runs this where it is")
 
-import ray
-from ray.cluster_utils import Cluster
+from ray_cluster import two_nodes
 
 from auction_env import agents, cli, get_game
 from auction_env.engine.agent import PlayerError
@@ -25,15 +24,8 @@ SETTINGS = GAME.Settings(num_players=3)
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """Two nodes of one core each, the second of which may be killed."""
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.second = made.add_node(num_cpus=1)
-    ray.init(made.address, log_to_driver=False, logging_level="ERROR")
-    try:
+    with two_nodes() as made:
         yield made
-    finally:
-        ray.shutdown()
-        made.shutdown()
 
 
 def plan(*names: str, deals: int = 2_400) -> MatchConfig:
