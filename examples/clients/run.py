@@ -31,6 +31,7 @@ class Client:
     arguments: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()  # whose versions are told, as pip takes them; first those of an own environment
     alone: tuple[str, ...] = ()  # packages installed without what they ask for
+    extras: str = ""  # of ours, as pip takes them, in an environment of its own
     own: str = ""  # its folder in .venv-clients/; none: the environment of this interpreter
     tests: tuple[str, ...] = ()  # tests that need it
 
@@ -50,8 +51,9 @@ CLIENTS = (
         "RLlib, new API stack",
         "clients/with_rllib.py",
         packages=("ray[rllib]==2.60.0", "torch", "safetensors"),
+        extras="[train]",
         own="rllib",
-        tests=("tests/evaluation/test_ray.py",),
+        tests=("tests/evaluation/test_ray.py", "tests/learning/test_ray_engine.py"),
     ),
     Client("Tianshou", "clients/with_tianshou.py", packages=("tianshou==2.0.1",), own="tianshou"),
     Client("AgileRL", "clients/with_agilerl.py", packages=("agilerl==2.7.1",), own="agilerl"),
@@ -85,12 +87,12 @@ def install(client: Client) -> str:
     """Make a client's own environment unless it is there; why it cannot be made."""
     folder = ROOT / ".venv-clients" / client.own
     ready = folder / ".ready"
-    asked = "\n".join(client.packages + client.alone)
+    asked = "\n".join((*client.packages, *client.alone, client.extras)).strip()
     if not client.own or (ready.is_file() and ready.read_text(encoding="utf-8") == asked):
         return ""
     pip = (client.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     failed = run(sys.executable, "-m", "venv", folder, timeout=300)
-    failed = failed or run(*pip, "-e", ".", "pytest", "hypothesis", *client.packages, timeout=3000)
+    failed = failed or run(*pip, "-e", f".{client.extras}", "pytest", "hypothesis", *client.packages, timeout=3000)
     if client.alone:
         failed = failed or run(*pip, "--no-deps", *client.alone, timeout=600)
     if not failed:

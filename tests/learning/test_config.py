@@ -41,6 +41,12 @@ def test_every_key_is_documented_and_the_default_config_uses_known_ones():
         (["net_arch=[]"], ConfigError, "net_arch is empty"),
         (["select_by=montecarlo"], ConfigError, "select_by is 'montecarlo': it must be one of eval_opponents"),
         (["seats=[2, 3]", "num_envs=1", "n_steps=2000"], ConfigError, "there must be a table for each of seats"),
+        (["engine=rays"], ConfigError, "engine is 'rays': it must be one of local, ray"),
+        (["workers=2"], ConfigError, 'workers is 2: it needs engine = "ray"'),
+        (["engine=ray", "kl_coef=0.1"], ConfigError, 'kl_coef is 0.1: it needs engine = "local"'),
+        (["engine=ray", "label_decisions=9"], ConfigError, 'label_decisions is 9: it needs engine = "local"'),
+        (["engine=ray", "oracle_critic=true"], ConfigError, 'oracle_critic is True: it needs engine = "local"'),
+        (["engine=ray", "workers=5", "num_envs=4", "n_steps=900"], ConfigError, "num_envs is 4, too few for 5 workers"),
         (["run=runs/good?"], ConfigError, "run is 'runs/good?'"),
         (["run=runs/caf\udce9"], ConfigError, "in UTF-8"),  # as Python reads a name in another encoding
         (["settings=5"], ConfigError, "settings is 5: it must be a table of keys"),
@@ -134,3 +140,10 @@ def test_a_game_without_features_needs_the_flat_observation():
 
     with pytest.raises(ConfigError, match="kuhn defines no features"):
         Config(game="kuhn").resolve(get_game(kuhn))
+
+
+def test_workers_share_the_tables_evenly():
+    config = make_config({}, ["engine=ray", "num_envs=11", "n_steps=100"])
+    assert config.tables_of(3) == [3, 4, 4] and config.tables_of(1) == [11]
+    with pytest.raises(ConfigError, match=r"each needs a table for each of seats, \[2, 3\]"):
+        make_config({}, ["engine=ray", "num_envs=11", "n_steps=100", "seats=[2, 3]", "workers=6"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -88,6 +89,14 @@ def test_a_mistake_is_told_before_torch_is_loaded(capsys):
     )
     found = command("-c", code)
     assert found.returncode == 0 and "did you mean 'ent_coef'" in found.stderr, found.stderr
+
+
+def test_without_ray_the_command_that_installs_it_is_told_before_anything_is_made(tmp_path, capsys, monkeypatch):
+    there = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "ray" else there(name))
+    assert train.main([str(ROOT / "configs/auction_poker.toml"), "engine=ray", f"run={tmp_path / 'run'}"]) == 2
+    assert capsys.readouterr().err == "train.py: this needs ray: pip install 'auction_env[ray]'\n"
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
