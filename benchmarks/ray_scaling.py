@@ -11,6 +11,7 @@ import argparse
 import statistics
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def run(path: str, overrides: list[str], workers: int, iterations: int) -> list[
         trainer.after_iteration = timed  # type: ignore[method-assign]
         trainer.run()
     assert isinstance(trainer.model, RayPPO)
-    whole = [later - before for before, later in zip(ends, ends[1:], strict=False)]
+    whole = [later - before for before, later in pairwise(ends)]
     return list(zip(trainer.model.costs[1:], whole, strict=True))
 
 

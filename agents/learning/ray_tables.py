@@ -156,15 +156,18 @@ class TableWorker(EnvRunner):
             raise ConfigError(
                 f"a node of the cluster has auction_env {__version__}, not {orders.version}: install one version"
             )
-        if self.env is None:
-            self._deal(orders.timesteps)
+        fresh = self.env is None
+        if fresh:
+            self._set_up(orders.timesteps)
         self.module.towers.load_state_dict(orders.weights)
         self.env.set_pool([self._agent(one) for one in orders.opponents], orders.shares, orders.prob)
+        if fresh:
+            self.rows = self.env.reset()
         seated = {id(agent) for agent in self.env.agents.values()}
         self.agents = {key: agent for key, agent in self.agents.items() if isinstance(key, str) or id(agent) in seated}
         return self._play()
 
-    def _deal(self, timesteps: int) -> None:
+    def _set_up(self, timesteps: int) -> None:
         """Set up the tables: decks and chance are of this worker, begun after so many decisions of the run."""
         run, index = self.run, self.worker_index
         words = np.random.SeedSequence([run.seed, WORKERS, index, timesteps]).generate_state(2)
@@ -187,7 +190,6 @@ class TableWorker(EnvRunner):
             vec_env=self.env,
         )
         self.logits = np.empty((run.n_steps, self.env.num_envs, int(self.env.action_space.n)), np.float32)
-        self.rows = self.env.reset()
 
     def _agent(self, opponent: Any) -> Agent:
         """The agent of the pool that an order names; the same object as long as it may sit at a table."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -113,7 +115,7 @@ def test_opponents_come_by_name_or_weights_and_are_not_learned_from(cluster, tmp
     brought(worker, orders)
     assert set(before) == {"rules", snapshot}
     assert all(worker.agents[key] is agent for key, agent in before.items()), "one object as long as it is seated"
-    assert {worker.env.tables[0].control.min(), worker.env.tables[0].control.max()} > {-1}
+    assert len(np.unique(worker.env.tables[0].control)) > 1
     for _ in range(20):
         brought(worker, orders_of(trainer, ("rules",)))
     assert set(worker.agents) == {"rules"}, "a snapshot is forgotten when it has left the tables"
@@ -128,13 +130,12 @@ def test_what_fails_on_a_node_fails_here_by_its_own_error(cluster, tmp_path):
     trainer = on_ray(tmp_path / "run", opponents=[f"{bad}:Bad"])
     with pytest.raises(PlayerError, match="bad"):
         trainer.run()
-    other = on_ray(tmp_path / "other", learning_rate=1e30, learning_rate_end=1.0, max_grad_norm=1e6)
-    with pytest.raises(DivergedError, match="diverged"):
-        other.run()
-    worker = worker_of(other)
-    orders = orders_of(other)
-    object.__setattr__(orders, "version", "0.0")
-    assert isinstance(worker.sample(orders), ConfigError)
+    worker, orders = worker_of(on_ray(tmp_path / "other")), orders_of(trainer)
+    old = dataclasses.replace(orders, version="0.0")
+    assert isinstance(worker.sample(old), ConfigError)
+    broken = dataclasses.replace(orders, weights={name: one * np.nan for name, one in orders.weights.items()})
+    error = pickle.loads(pickle.dumps(worker.sample(broken)))
+    assert isinstance(error, DivergedError) and "an output of the networks is not finite" in str(error)
 
 
 # --- what is learned from it ---
@@ -143,7 +144,7 @@ def test_what_fails_on_a_node_fails_here_by_its_own_error(cluster, tmp_path):
 @pytest.mark.parametrize("network", ["cards", "mlp"])
 def test_an_update_is_that_of_the_local_learner(tmp_path, network):
     """RLlib's learner and SelfPlayPPO, given the same decisions, come to the same weights."""
-    config = tiny(tmp_path / "run", network=network, batch_size=128, n_epochs=1, ent_coef_end=0.015)
+    config = tiny(tmp_path / "run", network=network, batch_size=128, learning_rate_end=2e-3, ent_coef_end=0.015)
     local = start_run(config, quiet)
     model = local.model
     columns, before = {}, copy.deepcopy(model.policy.mlp_extractor.state_dict())
@@ -168,7 +169,8 @@ def test_an_update_is_that_of_the_local_learner(tmp_path, network):
     with pytest.raises(Stopped):
         local.run()
     built = algorithm_config(config, local.env, model.policy_kwargs["build"], 1)
-    learner = built.build_learner()
+    spec = built.rl_module_spec
+    learner = built.build_learner(spaces={DEFAULT_MODULE_ID: (spec.observation_space, spec.action_space)})
     learner.module[DEFAULT_MODULE_ID].towers.load_state_dict(before)
     with torch.no_grad():
         algorithm = SelfPlayAlgorithm.__new__(SelfPlayAlgorithm)
@@ -193,7 +195,7 @@ def test_a_run_on_ray_is_a_run_folder_like_any_other(cluster, tmp_path, monkeypa
     monkeypatch.setattr(
         SelfPlayAlgorithm,
         "stop",
-        lambda self: (modules.extend(self.learner_group.foreach_learner(_module)), stop(self)),
+        lambda self: (modules.extend(one.get() for one in self.learner_group.foreach_learner(_module)), stop(self)),
     )
     changes: dict[str, Any] = {"warm_start": "rules", "warm_start_timesteps": 512} if network == "cards" else {}
     trainer = on_ray(tmp_path / "run", network=network, n_epochs=2, opponents=["random"], **changes)
