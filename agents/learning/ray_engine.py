@@ -16,6 +16,7 @@ import os
 import shutil
 import time
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import ray
@@ -207,7 +208,7 @@ def algorithm_config(config: Config, env: AllSeatsVecEnv, build: Any, workers: i
             )
         )
         .fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
-        .debugging(log_level="ERROR")
+        .debugging(log_level="")
     )
 
 
@@ -239,13 +240,13 @@ class RayPPO(SelfPlayPPO):
         config.tables_of(self.workers)
         self.config, self.build, self.costs = config, policy_kwargs["build"], []
         self._there = self.workers
-        self._sent: dict[Agent, Any] = {}  # Ray's references to the weights of snapshots
+        self._sent: WeakKeyDictionary[Agent, Any] = WeakKeyDictionary()  # Ray's references to weights of snapshots
         super().__init__(policy, env, policy_kwargs=policy_kwargs, **given)
 
     def learn(self, *args: Any, **given: Any) -> RayPPO:  # type: ignore[override]
         """As the parent. Errors as ``SelfPlayAlgorithm.training_step``."""
         built = algorithm_config(self.config, self.env, self.build, self.workers)  # type: ignore[arg-type]
-        logging.getLogger("ray").setLevel(logging.CRITICAL)  # what fails is told by errors, who is lost below
+        logging.getLogger("ray.rllib").setLevel(logging.CRITICAL)  # what fails is raised, who is lost is told below
         self.algorithm = built.build_algo()
         try:
             self._give()
@@ -290,10 +291,8 @@ class RayPPO(SelfPlayPPO):
     def _orders(self, env: AllSeatsVecEnv) -> Orders:
         """For the coming iteration: the weights as they are, and the pool that the trainer gave to the tables here."""
         opponents = [env.agents[number] for number in env.pool_numbers.tolist()]
-        self._sent = {agent: ref for agent, ref in self._sent.items() if agent in opponents}
-        weights = {name: value.clone() for name, value in self.policy.mlp_extractor.state_dict().items()}
         return Orders(
-            weights,
+            self.policy.mlp_extractor.state_dict(),
             [self._known_to_workers(agent) for agent in opponents],
             env.pool_weights.tolist(),
             env.opponent_pool_prob,
