@@ -28,6 +28,7 @@ from auction_env.agents.learning.ray_engine import RayPPO, SelfPlayAlgorithm, al
 from auction_env.agents.learning.ray_tables import COLUMNS, MASK, OBSERVATION, Experience, Orders, TableWorker
 from auction_env.agents.learning.runs import RUN, resume_run, start_run
 from auction_env.agents.learning.trainer import AVERAGED, LAST, MODEL, WARM, Trainer
+from ray._common.test_utils import wait_for_condition
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.evaluation.postprocessing import Postprocessing
@@ -264,7 +265,7 @@ def test_a_cluster_that_is_too_small_and_a_run_of_another_kind_are_refused(clust
         Trainer(config, tmp_path / "rival", quiet, rival=agents.make("random", game, settings))
 
 
-# Last: it leaves the cluster with one node.
+# Last: it changes the cluster.
 def test_a_node_killed_on_the_way_loses_nothing(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(ray_engine, "mention", quiet)
     trainer = on_ray(tmp_path / "run", total_timesteps=128 * 8)
@@ -277,11 +278,14 @@ def test_a_node_killed_on_the_way_loses_nothing(cluster, tmp_path, monkeypatch):
             killed.append(trainer.model.num_timesteps)
         if trainer.iteration == 5:
             cluster.add_node(num_cpus=1)
+            algorithm = model_of(trainer).algorithm
+            wait_for_condition(lambda: bool(algorithm.restore_env_runners(algorithm.env_runner_group)), timeout=120)
 
     trainer.after_iteration = kill_at_two
     folder = trainer.run()
     costs = model_of(trainer).costs
     assert killed == [256] and costs[0].workers == 2
     assert [cost.decisions for cost in costs] == [128] * 8, "what the lost worker would have brought, the other plays"
-    assert trainer.model.num_timesteps == 1024 and min(cost.workers for cost in costs) == 1
+    assert min(cost.workers for cost in costs) == 1 and costs[-1].workers == 2, "it came back on the new node"
+    assert trainer.model.num_timesteps == 1024
     assert trainer.curve[-1].timesteps == 1024 and (folder / MODEL).exists()
