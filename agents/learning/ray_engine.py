@@ -22,11 +22,12 @@ import numpy as np
 import ray
 import torch
 from auction_env.agents.base import Agent
-from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, clip_gradients
+from auction_env.agents.learning.algorithm import NetworkPolicy, SelfPlayPPO, clip_gradient
 from auction_env.agents.learning.config import Config
 from auction_env.agents.learning.ray_tables import COLUMNS, SEEN, Experience, NetworkModule, Orders, TableWorker
 from auction_env.agents.learning.rollouts import AllSeatsVecEnv
 from gymnasium import spaces
+from ray.exceptions import RayError
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core import DEFAULT_MODULE_ID
@@ -79,8 +80,10 @@ class SelfPlayLearner(PPOTorchLearner):
         self, *, module_id: str, config: Any = None, module_gradients_dict: dict[Any, torch.Tensor]
     ) -> dict[Any, torch.Tensor]:
         """See Learner. Raises DivergedError if a gradient is not finite."""
-        clip_gradients(self.module[module_id].towers, self.config.grad_clip)
-        return module_gradients_dict
+        weights = list(module_gradients_dict)
+        gradient = torch.cat([module_gradients_dict[weight].reshape(-1) for weight in weights])
+        actor = self.module[module_id].towers.actor
+        return dict(zip(weights, clip_gradient(gradient, actor, weights, self.config.grad_clip), strict=True))
 
 
 class SelfPlayAlgorithm(PPO):
@@ -247,7 +250,10 @@ class RayPPO(SelfPlayPPO):
         """As the parent. Errors as ``SelfPlayAlgorithm.training_step``."""
         built = algorithm_config(self.config, self.env, self.build, self.workers)  # type: ignore[arg-type]
         logging.getLogger("ray.rllib").setLevel(logging.CRITICAL)  # what fails is raised, who is lost is told below
-        self.algorithm = built.build_algo()
+        try:
+            self.algorithm = built.build_algo()
+        except (RayError, IndexError) as error:  # the latter: no worker was left to ask
+            raise ClusterError(f"the workers cannot be started, or were lost at once: {error}") from error
         try:
             self._give()
             super().learn(*args, **given)

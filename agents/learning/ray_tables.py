@@ -218,7 +218,7 @@ class TableWorker(EnvRunner):
             logits, values = out[Columns.ACTION_DIST_INPUTS], out[Columns.EMBEDDINGS]
             if not bool(torch.isfinite(logits.sum() + values.sum())):
                 raise DivergedError("an output of the networks")
-            logs = masked_log_softmax(logits, ~seen[MASK])
+            logs = masked_log_softmax(logits, seen[MASK])
             actions = draw(logits.softmax(1), torch.rand((len(logits), 1), generator=self.generator))
             self.logits[step] = logits.numpy()
             self.rows, rewards, dones, _ = env.step(actions.numpy())

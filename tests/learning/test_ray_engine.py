@@ -90,7 +90,7 @@ def test_workers_play_by_the_weights_that_they_are_sent(cluster, tmp_path, netwo
     assert bool(columns[MASK].gather(1, chosen).all())
     with torch.no_grad():
         logits, values = trainer.model.policy.mlp_extractor(columns[OBSERVATION])
-    logs = masked_log_softmax(logits, ~columns[MASK])
+    logs = masked_log_softmax(logits, columns[MASK])
     assert torch.allclose(columns[Columns.ACTION_LOGP], logs.gather(1, chosen)[:, 0], atol=1e-5)
     assert torch.allclose(columns[Columns.ACTION_DIST_INPUTS], logits.masked_fill(~columns[MASK], ILLEGAL), atol=1e-5)
     own = columns[Postprocessing.VALUE_TARGETS] - columns[Postprocessing.ADVANTAGES]
