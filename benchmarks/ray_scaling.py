@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("overrides", nargs="*", metavar="key=value")
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--iterations", type=int, default=4)
+    parser.add_argument("--iterations", type=int, default=20)
     options = parser.parse_args()
     taken: dict[int, list[tuple[Costs, float]]] = {number: [] for number in options.workers}
     for _ in range(options.rounds):
@@ -49,7 +49,7 @@ def main() -> None:
 
 def run(path: str, overrides: list[str], workers: int, iterations: int) -> list[tuple[Costs, float]]:
     """Costs of each iteration but the first, and the seconds that it took in all; no evaluations within."""
-    base = load_config(path)
+    base = load_config(path, overrides)
     with tempfile.TemporaryDirectory() as folder:
         values = {
             "engine": "ray",
