@@ -367,3 +367,14 @@ def test_the_flat_observation_can_be_learned_from_too(tmp_path):
     batch = Batch(trainer.game, trainer.settings, 8)
     out = batch.reset(1)
     assert out.masks[np.arange(8), agent.act_batch(out.observations, out.masks)].all()
+
+
+@pytest.mark.slow
+def test_a_large_network_that_can_be_saved_can_be_resumed(tmp_path):
+    """Its checkpoint is larger than all that is read of files from others: limits are those of what is written."""
+    large = {"network": "mlp", "net_arch": [4096, 4096], "final_deals": 2, "evaluate_deals": 2}
+    folder = start_run(tiny(tmp_path / "run", total_timesteps=128, **large), quiet).run()
+    assert (folder / CHECKPOINT).stat().st_size > 256 << 20
+    trainer = resume_run(folder, ["total_timesteps=256"], quiet)
+    trainer.run()
+    assert trainer.model.num_timesteps == 256
