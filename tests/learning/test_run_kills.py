@@ -108,7 +108,9 @@ def test_an_export_that_is_killed_often_leaves_the_old_file_or_the_new_one(tmp_p
         assert out.read_bytes() == wanted
 
     always = itertools.count().__next__
-    faults.kill_often(line, random.Random(6), 15, always, through, startup=8.0, spread=1.0)
+    faults.seconds_of_fork(line)  # the first one imports
+    lasts = faults.seconds_of_fork(line)
+    faults.kill_often(line, random.Random(6), 15, always, through, startup=8.0, spread=lasts)
     through()
     assert faults.run_python(*map(str, line)).returncode == 0
     through()

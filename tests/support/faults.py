@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +107,26 @@ def _work(line: Sequence[str]) -> None:
     sys.exit(importlib.import_module(PROGRAMS[line[0]]).main(line[1:]))
 
 
+def _fork(line: Sequence[object]) -> BaseProcess:
+    """A script, started in a process that has imported everything already."""
+    process = _forks.Process(target=_work, args=([str(part) for part in line],))
+    process.start()
+    return process
+
+
+def seconds_of_fork(line: Sequence[object]) -> float:
+    """How long a script lasts in such a process."""
+    began = time.monotonic()
+    process = _fork(line)
+    process.join(600)
+    assert process.exitcode == 0, process.exitcode
+    return time.monotonic() - began
+
+
 def kill_fork(mark: Callable[[], object], rng: random.Random, line: Sequence[object], spread: float) -> int:
     """As ``kill_while_it_works``, in a process that has imported everything already."""
     before = mark()
-    process = _forks.Process(target=_work, args=([str(part) for part in line],))
-    process.start()
+    process = _fork(line)
     _wait_for(mark, before, process.is_alive, rng, spread)
     if process.is_alive():
         process.kill()
