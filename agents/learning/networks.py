@@ -138,12 +138,10 @@ class CardNetwork(nn.Module):
         return self._logits(latent, options)
 
     def _enter(self, own: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
-        """The trunk's first layer. In training, in two parts: the features themselves need no gradient."""
+        """The trunk's first layer, in two parts: the features are not copied, and need no gradient."""
         layer: nn.Linear = self.trunk[0]  # type: ignore[assignment]
-        if not torch.is_grad_enabled():
-            return torch.relu(layer(torch.cat([own, pooled], 1)))
         ours, theirs = layer.weight.split([own.shape[1], pooled.shape[1]], 1)
-        return torch.relu(nn.functional.linear(own, ours, layer.bias) + nn.functional.linear(pooled, theirs))
+        return torch.relu(torch.addmm(nn.functional.linear(own, ours, layer.bias), pooled, theirs.t()))
 
     def _split(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         own, other, option = self.sizes
@@ -173,7 +171,8 @@ class CardNetwork(nn.Module):
         else:
             layers = (self.option_encoder, self.option_key)
             weight, bias = torch.cat([one.weight for one in layers]), torch.cat([one.bias for one in layers])
-            found = nn.functional.linear(options, weight, bias)
+            flat = options.flatten(0, 1)  # a product of two matrices is quicker than many small ones
+            found = nn.functional.linear(flat, weight, bias).unflatten(0, options.shape[:2])
         return torch.relu(found[..., :size]) * options[..., :1], found[..., size:]
 
     def _wide(self, options: torch.Tensor) -> torch.Tensor:
