@@ -165,15 +165,12 @@ class CardNetwork(nn.Module):
 
     def _encode(self, options: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Encodings of options and, of an actor, their keys; both layers with one reading of the options."""
-        size = self.option_encoder.out_features
-        if not self.num_actions:
-            found = self.option_encoder(options)
-        else:
-            layers = (self.option_encoder, self.option_key)
-            weight, bias = torch.cat([one.weight for one in layers]), torch.cat([one.bias for one in layers])
-            flat = options.flatten(0, 1)  # a product of two matrices is quicker than many small ones
-            found = nn.functional.linear(flat, weight, bias).unflatten(0, options.shape[:2])
-        return torch.relu(found[..., :size]) * options[..., :1], found[..., size:]
+        layers = (self.option_encoder, self.option_key) if self.num_actions else (self.option_encoder,)
+        weight, bias = torch.cat([one.weight for one in layers]), torch.cat([one.bias for one in layers])
+        flat = options.flatten(0, 1)  # a product of two matrices is quicker than many small ones
+        found = nn.functional.linear(flat, weight, bias).unflatten(0, options.shape[:2])
+        encoded, *keys = found.split(self.option_encoder.out_features, 2)
+        return torch.relu(encoded) * options[..., :1], keys[0] if keys else found[..., :0]
 
     def _wide(self, options: torch.Tensor) -> torch.Tensor:
         """Rows with more than NARROW options; options are written from the first place on."""
