@@ -171,6 +171,23 @@ def test_options_set_up_every_table(game):
     assert (envs.batch.states == before).all()
 
 
+def test_settings_hold_on_every_later_deal_and_options_on_one(game):
+    """Autoreset passes neither on: settings are the constructor's, and a deck set up is dealt once."""
+    changed = {"num_players": 2, "ante": 2, "num_ranks": 11}
+    envs = AuctionVectorEnv(game, 3, opponents="random", autoreset_mode=AutoresetMode.SAME_STEP, **changed)
+    deck = Table(game, changed)
+    deck.reset(123)
+    observations, _ = envs.reset(seed=0, options={"deck": deck.deals[0].deck})
+    assert len({row.tobytes() for row in envs.batch.states["deck"]}) == 1
+    dealt, rng = [], np.random.default_rng(0)
+    while len(dealt) < 30:
+        observations, _, terminated, _, _ = envs.step(choices(observations["action_mask"], rng))
+        dealt += [row.tobytes() for row in envs.batch.states["deck"][terminated]]
+        for name, value in changed.items():
+            assert (envs.batch.states[name] == value).all()
+    assert len(set(dealt)) == len(dealt)
+
+
 def test_a_learner_is_never_left_out_of_the_deal():
     chips = Table("auction_poker").settings.reserve
     options = {"stacks": [chips, 0, chips]}
