@@ -19,6 +19,7 @@ from auction_env.games.cards import CardError, complete_deck
 from auction_env.games.game import Game, IllegalActionError, Row, SettingsError, SetupError, TableView, make_settings
 from auction_env.rendering.text import text
 
+_FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)  # numpy looks a type up each time that it is given one
 OPTIONS = ("deck", "dealer", "stacks", "carried_pot")
 
 
@@ -276,7 +277,7 @@ class Table(Compiled):
         """int8[number of actions], 1 where legal; all zeros for a seat that is not to act. A fresh array."""
         if self._check_seat(seat) == self._acting.item():
             return self._mask.copy()
-        return np.zeros(len(self.action_names), np.int8)
+        return np.zeros(len(self.action_names), _INT8)
 
     def observe(self, seat: int, dtype: Any = np.float32) -> np.ndarray:
         """What a seat has seen and done: float32[observation_size] in [0, 1]. A fresh array.
@@ -289,13 +290,14 @@ class Table(Compiled):
         """
         seat = self._check_seat(seat)
         self._check_dealt()
-        full = 1.0
+        form, full = _FLOAT32, 1.0
         if dtype is not np.float32:
-            if np.dtype(dtype) not in (np.float32, np.int8):
+            form = np.dtype(dtype)
+            if form not in (_FLOAT32, _INT8):
                 raise ValueError(f"dtype is {dtype!r}: observations are float32 or int8")
-            full = 127.0 if np.dtype(dtype) == np.int8 else 1.0
-        out = np.zeros(self.observation_size, dtype)
-        self._kernels.observe(self.states, 0, seat, out, full)
+            full = 127.0 if form == _INT8 else 1.0
+        out = np.zeros(self.observation_size, form)
+        self._kernels.observe(self._states, 0, seat, out, full)
         return out
 
     def observe_named(self, seat: int) -> dict[str, np.ndarray]:
@@ -410,8 +412,8 @@ class Table(Compiled):
         """
         seat = self._acting.item()
         index = self.action_index(action)
-        mask = np.zeros(len(self.action_names), np.int8)  # zeros_like takes ten times as long
-        count = self._kernels.act(self.states, 0, index, self._scratch, mask)
+        mask = np.zeros(len(self.action_names), _INT8)  # zeros_like takes ten times as long
+        count = self._kernels.act(self._states, 0, index, self._scratch, mask)
         if count < 0:
             raise IllegalActionError(self._why_illegal(index))
         self.deals[-1].actions.append((seat, index))
@@ -424,6 +426,8 @@ class Table(Compiled):
         Raises:
             IllegalActionError: there is no such action.
         """
+        if type(action) is np.int64:  # what a space draws
+            action = action.item()
         if type(action) is int and 0 <= action < len(self.action_names):
             return action
         if isinstance(action, str):

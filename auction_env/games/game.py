@@ -213,8 +213,13 @@ class Row(dict[str, np.ndarray]):
     """A row of STATE, shape (1,), as views of its fields: looking a field up takes longer than reading it."""
 
     def __init__(self, states: np.ndarray) -> None:
-        assert states.dtype.names is not None and len(states) == 1
-        super().__init__((name, states[name]) for name in states.dtype.names)
+        super().__init__()
+        assert len(states) == 1
+        self._states = states
+
+    def __missing__(self, name: str) -> np.ndarray:
+        self[name] = view = self._states[name]
+        return view
 
 
 def entries(rows: Any, name: str, index: Any = None) -> Any:
@@ -225,8 +230,8 @@ def entries(rows: Any, name: str, index: Any = None) -> Any:
         name: the field.
         index: of an array's entries, which: an integer, or one for each row.
     """
-    if isinstance(rows, Row):
-        return int(rows[name].item(index or 0))
+    if type(rows) is Row:
+        return rows[name].item(index or 0)
     values = rows[name]
     return (values if index is None else values[np.arange(len(values)), index]).astype(np.int64)
 

@@ -181,7 +181,8 @@ class AuctionEnv(AECEnv):
         self.infos[agent] = self._info(seat)
 
     def _info(self, seat: int) -> dict[str, Any]:
-        info = {**self.table.info(seat), "illegal_action": 0}
+        """The info of the seat to act."""
+        info = {**self.table.facts(seat), "illegal_action": 0}
         return {**info, "action_mask": self.table.mask(seat)} if self.flat else info
 
     def _idle_info(self) -> dict[str, Any]:
@@ -277,6 +278,10 @@ class _Wrapped(wrappers.OrderEnforcingWrapper):
     def __init__(self, env: AuctionEnv) -> None:
         self.raw = env
         super().__init__(env)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """See AECEnv."""
+        return self.raw.action_space(agent)
 
     def observe(self, agent: str) -> Any:
         """See AECEnv."""

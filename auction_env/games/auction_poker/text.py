@@ -54,6 +54,8 @@ def eligibility(s: Any, seat: int) -> str:
 def info(rows: Any, seat: Any) -> dict[str, Any]:
     """Public facts for the seat to act: the phase's number, and the chips owed to stay in (0 unless facing a bet)."""
     phase = entries(rows, "phase")
+    if type(phase) is int and phase != BET:
+        return {"phase": phase, "to_call": 0}
     owed = (entries(rows, "level") - entries(rows, "seat_level", seat)) * entries(rows, "bet_size")
     return {"phase": phase, "to_call": owed * (phase == BET)}
 
