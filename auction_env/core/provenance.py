@@ -15,6 +15,7 @@ from typing import Any
 from auction_env.core.processes import cores
 
 _ROOT = Path(__file__).resolve().parents[2]
+_WRITTEN = ("benchmarks/results", "docs", "LEADERBOARD.md")  # by benchmarks, which may go on after writing some
 
 
 def provenance(packages: Iterable[str] = ("numpy", "numba", "gymnasium", "pettingzoo")) -> dict[str, Any]:
@@ -42,10 +43,13 @@ def _version(name: str) -> str | None:
 
 
 def git_revision(root: Path = _ROOT) -> tuple[str | None, bool | None]:
-    """Revision of this package's own repository at ``root``, and whether nothing was changed; None, None: no such."""
+    """Revision of this package's own repository at ``root``, and whether it is what runs; None, None: no such.
+
+    It is unless files were changed or added, other than pages and results, which nothing that runs depends on.
+    """
     if not _is_ours(root):
         return None, None
-    status = _git(root, "status", "--porcelain")
+    status = _git(root, "status", "--porcelain", "--", ".", *(f":(exclude){path}" for path in _WRITTEN))
     return _git(root, "rev-parse", "HEAD"), None if status is None else status == ""
 
 

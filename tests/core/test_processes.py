@@ -116,8 +116,13 @@ def test_the_revision_is_that_of_our_own_repository(ours, monkeypatch):
     assert provenance.git_revision(ours)[1] is True
     monkeypatch.delenv("GIT_DIR")
     assert provenance.git_revision(ours) == (git(ours, "rev-parse", "HEAD"), True)
-    (ours / "new").write_text("")
-    assert provenance.git_revision(ours)[1] is False
+    (ours / "benchmarks" / "results").mkdir(parents=True)
+    (ours / "benchmarks" / "results" / "one.json").write_text("")
+    assert provenance.git_revision(ours)[1] is True
+    for changed in ("new", "benchmarks/new.py"):
+        (ours / changed).write_text("")
+        assert provenance.git_revision(ours)[1] is False
+        (ours / changed).unlink()
 
 
 def test_somebody_elses_revision_is_not_ours(ours, tmp_path):
