@@ -19,6 +19,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic, overload
 
 from auction_env.core.terminal import complain
@@ -182,7 +183,10 @@ class _SourceKeyedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            data = super().load_overload(sig, target_context)
+            # As the parent, which first imports all that numba can compile, a third of a second: machine code that is
+            # there needs the runtime alone.
+            rtsys.initialize(target_context)
+            data = self._load_overload(sig, target_context)
         except Exception:  # unreadable, whatever way: as if it were not there
             data = None
         if data is None:
