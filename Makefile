@@ -49,7 +49,7 @@ test-clients: setup  ## the examples of other libraries, each in an environment 
 learning: setup  ## train SEEDS seeds of CONFIG and report chips per deal over seeds
 	$(PY) -m benchmarks.learning $(CONFIG) --seeds $(SEEDS)
 
-leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: some 10 minutes
+leaderboard: setup  ## play all agents at the standing benchmarks and rewrite LEADERBOARD.md: hours, for the search plays too
 	$(PY) evaluate.py leaderboard $(AGENTS) --output LEADERBOARD.md --checkpoint-dir runs/leaderboard
 
 bench: setup  ## measure every layer, beside peers that it installs: some minutes, best on an idle machine
