@@ -81,7 +81,8 @@ def files_under(*folders: str) -> set[str]:
         str(path.relative_to(ROOT))
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and not {"__pycache__", "_build", "generated", "generated_site", "node_modules"} & set(path.parts)
+        if path.is_file()
+        and not {"__pycache__", "_build", "generated", "generated_site", "node_modules"} & set(path.parts)
     }
 
 
