@@ -103,7 +103,8 @@ class Players:
             for place, moment in enumerate(moments):
                 if moment.seat != seat:
                     continue
-                mask = table_at(game, settings, moment.before).mask(seat)
+                table = table_at(game, settings, moment.before)
+                mask = table.mask(seat)
                 if mask.sum() < 2:
                     continue
                 states = resample_from_infostate(game, moment.before, np.array([seat]), _words())
@@ -118,7 +119,7 @@ class Players:
                 found.append(
                     {
                         "step": place,
-                        "phase": game.PHASES[int(moment.before["phase"][0])],
+                        **_seen(table, seat),
                         "chosen": names[moment.action],
                         "better": names[better],
                         "cost": _rounded(means[0, better]),
@@ -188,6 +189,12 @@ def _rated(player: Any, table: Table, action: int, shares: np.ndarray | None) ->
             if errors is not None:
                 option["error"] = _rounded(errors[one])
     return options
+
+
+def _seen(table: Table, seat: int) -> dict[str, Any]:
+    """What names a seat's choices: the phase, the cards that they may be about, what they cost."""
+    view = table.view(seat)
+    return {"phase": view.phase, "centre": view.centre, "cards": view.seats[seat].cards, "facts": table.facts(seat)}
 
 
 def _rounded(value: Any) -> float:

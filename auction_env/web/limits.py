@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import unicodedata
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +16,13 @@ MAX_ROOM_SOCKETS = 60
 MAX_MESSAGE_BYTES = 2048  # of one message over a socket
 MAX_BODY_BYTES = 8192  # of a request
 MAX_NAME = 20  # characters
+MAX_MARKS = 2  # accents and other marks on one letter of a name
+MAX_CLIENTS = 1000  # whose recent openings of rooms are remembered
 MAX_DEALS = 100  # in a match of a room
 MAX_CHIPS = 1000  # of a seat when a match starts
 MAX_REPLIES = 16  # waiting for a client that does not read
 MESSAGE_RATE, MESSAGE_BURST = 20.0, 60.0  # messages a second of one socket, and at once
-ROOM_RATE, ROOM_BURST = 1.0, 100.0  # rooms opened a second, and at once
+ROOM_RATE, ROOM_BURST = 1.0, 100.0  # rooms opened a second from one address, and at once
 THINK_RATE, THINK_BURST = 0.5, 6.0  # hints and reviews a second of one socket, and at once
 SEND_SECONDS = 10.0  # that a client may take to read a message
 ABSENT_SECONDS = 60.0  # after which another may let an agent play for a person who is gone
@@ -63,8 +67,15 @@ def parse_message(text: str) -> dict[str, Any]:
 
 
 def clean_name(name: str) -> str:
-    """A person's name as it is shown: one line, nothing invisible, at most MAX_NAME characters. Raises MessageError."""
-    shown = "".join(sign for sign in name[: 8 * MAX_NAME] if sign.isprintable() or sign.isspace())
+    """A person's name as it is shown: one line, nothing invisible, no towers of accents, at most MAX_NAME characters.
+
+    Raises MessageError when nothing is left of it.
+    """
+    visible = "".join(sign for sign in name[: 8 * MAX_NAME] if sign.isprintable() or sign.isspace())
+    shown, marks = "", 0
+    for sign in unicodedata.normalize("NFC", visible):
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        shown += sign if marks <= MAX_MARKS else ""
     cleaned = " ".join(shown.split())[:MAX_NAME].strip()
     if not cleaned:
         raise MessageError(f"give a name of 1 to {MAX_NAME} characters")
@@ -93,3 +104,24 @@ class Bucket:
             return False
         self._left -= 1
         return True
+
+
+class Buckets:
+    """A Bucket for each of those who ask, by name; those that asked longest ago are forgotten.
+
+    Args:
+        rate: things a second of one of them.
+        burst: at once.
+    """
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate, self.burst = rate, burst
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, name: str) -> bool:
+        """Whether one more is allowed to somebody now."""
+        bucket = self._buckets.setdefault(name, Bucket(self.rate, self.burst))
+        self._buckets.move_to_end(name)
+        while len(self._buckets) > MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return bucket.take()

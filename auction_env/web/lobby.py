@@ -23,7 +23,7 @@ from auction_env.games import available, get_game
 from auction_env.games.game import make_settings
 from auction_env.web import limits
 from auction_env.web.advice import Players
-from auction_env.web.limits import Bucket, MessageError
+from auction_env.web.limits import Buckets, MessageError
 from auction_env.web.room import Room, frame
 from auction_env.web.store import Store
 from auction_env.web.watch import Recording
@@ -42,6 +42,7 @@ AGENTS = (
 )
 STAND_IN = "rules"  # plays for people who are gone, if it may be named
 PACE = 0.7  # seconds before an agent's move at a table with people
+UNHURRIED = 3  # agents at a table that take that long; where there are more, each is quicker
 MOST_FRAMES = 4000  # of a deal that are kept for those who watch
 
 
@@ -54,7 +55,7 @@ class ServerConfig:
         hosts: names and addresses by which it is reached, besides those of this machine.
         store: the file that keeps tables; None: they end with the server.
         recordings: records to look at.
-        pace: seconds before an agent's move at a table with people.
+        pace: seconds before an agent's move at a table with people; less where there are more than three agents.
         seed: of the deals, for tests; None: a fresh one for each table.
         warm: names of agents that are loaded and compiled before anybody sits down, in the background.
     """
@@ -161,7 +162,8 @@ class OpenRoom:
         if not asked:
             return False
         if room.for_people and self.lobby.config.pace:
-            await asyncio.sleep(self.lobby.config.pace)
+            agents = sum(seat.player is not None for seat in room.seats)
+            await asyncio.sleep(self.lobby.config.pace * min(1.0, UNHURRIED / agents))
         for seat, player in asked.items():
             if seat not in room.choosers():
                 continue
@@ -243,7 +245,7 @@ class Lobby:
         self.store = Store(config.store) if config.store is not None else None
         self._pool = ThreadPoolExecutor(max(1, min(4, thread_limit())), "agents")
         self._warming = ThreadPoolExecutor(1, "warming")  # so that nobody waits for what nobody asked for
-        self._opening = Bucket(limits.ROOM_RATE, limits.ROOM_BURST)
+        self._opening = Buckets(limits.ROOM_RATE, limits.ROOM_BURST)
         # Games first, so that a table can be opened while agents are still made ready.
         self._games = {name: self._warming.submit(_play_once, name) for name in available()}
         self._warm = [self._warming.submit(self._ask_once, *pair) for pair in product(available(), config.warm)]
@@ -275,10 +277,10 @@ class Lobby:
         """Run what takes time on a thread for it."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
 
-    async def open(self, body: Any) -> OpenRoom:
-        """Open a room as a client asks for it. Raises MessageError."""
+    async def open(self, body: Any, client: str) -> OpenRoom:
+        """Open a room as a client, known by its address, asks for it. Raises MessageError."""
         game, settings, seats = _opening(body, self.config.agents)
-        if not self._opening.take():
+        if not self._opening.take(client):
             raise MessageError("too many tables are opened at once: wait a little")
         self._make_room()
         try:
@@ -293,9 +295,13 @@ class Lobby:
         return opened
 
     def _make_room(self) -> None:
-        """Close rooms that nobody has used for long; if there are too many, the oldest that nobody is in."""
+        """Close rooms that nobody has used for long; if there are too many, the oldest that nobody is in.
+
+        Those in which nothing was played go first, so that whoever opens many puts an end to nobody's match.
+        """
         now = time.monotonic()
-        empty = sorted((one for one in self.rooms.values() if not one.listeners), key=lambda one: one.used)
+        unused = [one for one in self.rooms.values() if not one.listeners]
+        empty = sorted(unused, key=lambda one: (bool(one.room.moves), one.used))
         for one in empty:
             if now - one.used > limits.IDLE_SECONDS or len(self.rooms) >= limits.MAX_ROOMS:
                 self._forget(one)

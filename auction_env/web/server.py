@@ -287,7 +287,8 @@ class Requests:
         if request.method == "GET":
             return _answer(self.lobby.listed())
         try:
-            opened = await self.lobby.open(await _body(request))
+            client = request.client.host if request.client else ""
+            opened = await self.lobby.open(await _body(request), client)
         except MessageError as error:
             return _answer({"error": str(error)}, 400)
         return _answer({"table": opened.room.number}, 201)

@@ -98,17 +98,23 @@ def play_by_mouse(page: Page) -> list[str]:
     return moments
 
 
+def play_a_key(page: Page) -> None:
+    """The first choice of this person's turn, with the keyboard alone."""
+    before = page.locator(".play").get_attribute("data-moment") or ""
+    by_places = page.locator("[data-focus=confirm]").count() > 0
+    page.keyboard.press("1")
+    if by_places:
+        page.keyboard.press("Tab")
+        while page.evaluate("document.activeElement?.dataset.focus") != "confirm":
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+    changed(page, before)
+
+
 def play_by_keys(page: Page) -> list[str]:
     """A whole deal with the keyboard alone: the moments in which something was chosen."""
     moments = []
     while (moment := wait_for_turn(page)) != "over":
-        before = page.locator(".play").get_attribute("data-moment") or ""
         moments.append(moment)
-        page.keyboard.press("1")
-        if page.locator("[data-focus=confirm]").count():
-            page.keyboard.press("Tab")
-            while page.evaluate("document.activeElement?.dataset.focus") != "confirm":
-                page.keyboard.press("Tab")
-            page.keyboard.press("Enter")
-        changed(page, before)
+        play_a_key(page)
     return moments

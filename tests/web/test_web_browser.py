@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 
 pytest.importorskip("starlette", reason="starlette is not installed")
@@ -9,7 +12,17 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-from web_browser import CHROMIUM, chromium, live_server, page_of, play_by_keys, play_by_mouse, sit_down, wait_for_turn
+from web_browser import (
+    CHROMIUM,
+    chromium,
+    live_server,
+    page_of,
+    play_a_key,
+    play_by_keys,
+    play_by_mouse,
+    sit_down,
+    wait_for_turn,
+)
 
 from auction_env.engine.record import make_record
 from auction_env.engine.table import Table
@@ -41,8 +54,20 @@ SETTLED = """() => Promise.allSettled(
 
 
 def fits(page: Page) -> None:
-    """Nothing is wider than the window."""
+    """Nothing is wider than the window; a ten is a 10 in words as on cards; places of cards are not what one reads."""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    text = page.locator("main").inner_text()
+    assert not re.findall(r".*(?<!\w)T(?!\w).*|.*(?:discard|keep) \d.*(?:, it would|%).*", text)
+
+
+def sees_what_to_choose_from(page: Page) -> None:
+    """What lies in the middle and the own hand are in the window, above the choices."""
+    page.wait_for_function(
+        """() => ['.centre', '.seat.own'].every(one => {
+            const box = document.querySelector(one).getBoundingClientRect(), dock = document.querySelector('.dock');
+            return box.top >= 0 && box.bottom <= dock.getBoundingClientRect().top && box.bottom <= innerHeight; })""",
+        timeout=5000,
+    )
 
 
 def reads_well(page: Page) -> None:
@@ -95,9 +120,70 @@ def test_a_whole_deal_by_keys_alone(browser, address, game_name):
         assert len(play_by_keys(page)) > 2
         page.keyboard.press("h")
         page.locator(".review").wait_for()
+        fits(page)
         page.keyboard.press("n")
         expect(page.locator("#where")).to_contain_text("deal 2")
         assert wait_for_turn(page) != "over"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("game_name", GAMES)
+def test_a_full_table_fits_and_shows_what_is_chosen_from(browser, game_name, size):
+    most, longest = (7 if game_name == "auction_poker" else 8), "rules:aggressive"
+    with live_server(agents=("rules", "random", longest), pace=0.0) as where, page_of(browser, *SIZES[size]) as page:
+        page.goto(where)
+        page.locator(f".game:has(input[value={game_name}])").click()
+        while page.get_by_role("button", name="+ another seat").is_enabled():
+            page.get_by_role("button", name="+ another seat").click()
+        fits(page)
+        page.get_by_label("Who sits at seat 2").select_option(longest)
+        page.get_by_label("Your name").fill("Ana María")
+        page.get_by_role("button", name="Sit down").click()
+        seen = set()
+        while (moment := wait_for_turn(page)) != "over":
+            if (kind := re.sub(r"\d", "", moment)) not in seen:
+                seen.add(kind)
+                assert page.locator(".seat").count() == most
+                sees_what_to_choose_from(page)
+                fits(page)
+                cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+                names = page.locator(".seat:has-text('Ana María') .name, .seat.left .name").evaluate_all(cut)
+                assert not names
+            play_a_key(page)
+        assert len(seen) >= 2
+        fits(page)
+        reads_well(page)
+
+
+def test_a_hint_is_seen_on_a_phone(browser, address):
+    with page_of(browser, *SIZES["phone"]) as page:
+        sit_down(page, address, "auction_flop")
+        page.get_by_role("button", name="Hint").click()
+        expect(page.locator(".side .hint")).to_be_in_viewport(ratio=0.9)
+
+
+def test_a_live_match_of_eight_does_not_hold_up_the_page(browser):
+    """Agents play hundreds of steps while the first is looked at: what is shown is drawn once."""
+    with live_server(agents=("rules", "random")) as where, page_of(browser) as page:
+        page.goto(where)
+        page.locator(".game:has(input[value=auction_flop])").click()
+        while page.get_by_role("button", name="+ another seat").is_enabled():
+            page.get_by_role("button", name="+ another seat").click()
+        page.get_by_label("Who sits at seat 1").select_option("random")
+        page.get_by_role("button", name="Watch them play").click()
+        page.locator(".count").wait_for()
+        page.get_by_role("button", name="Pause").click()
+        page.evaluate("""() => {
+            window.drawn = 0;
+            const seen = new MutationObserver(all => { window.drawn += all.length; });
+            seen.observe(document.querySelector('.felt-host'), { childList: true }); }""")
+        slowest, until = 0.0, time.monotonic() + 60
+        while int(page.locator(".transport input").get_attribute("max") or 0) < 100 and time.monotonic() < until:
+            began = time.monotonic()
+            page.evaluate("() => 1")
+            slowest = max(slowest, time.monotonic() - began)
+        assert int(page.locator(".transport input").get_attribute("max") or 0) >= 100
+        assert page.evaluate("() => window.drawn") <= 2 and slowest < 2
 
 
 def test_two_browsers_at_one_table_see_their_own_cards_only(browser, address):
@@ -184,6 +270,8 @@ def test_a_moment_of_a_record_has_an_address(browser, address, size):
         page.get_by_label("Ask an agent what it would do").select_option("montecarlo")
         expect(page.locator(".side .hint").last).to_contain_text("±")
         fits(page)
+        page.keyboard.press("End")  # nobody is to choose there, and nobody is asked
+        expect(page.get_by_label("What an agent would do here")).to_be_hidden()
         reads_well(page)
 
 

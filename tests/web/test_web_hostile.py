@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 from web_play import at_table, open_table, opened, play_deal, serving
 
 from auction_env.web import limits
-from auction_env.web.limits import MESSAGES, Bucket, MessageError, clean_name, parse_message
+from auction_env.web.limits import MESSAGES, Bucket, Buckets, MessageError, clean_name, parse_message
 from auction_env.web.server import Connection
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -164,6 +164,40 @@ def test_rooms_are_bounded_and_empty_ones_make_room(monkeypatch):
             assert set(client.app.state.lobby.rooms) == {first, *others[-2:]}
             with pytest.raises(WebSocketDisconnect), at_table(client, others[0]) as gone:
                 gone.receive()
+
+
+def test_a_match_that_was_played_outlives_tables_that_somebody_opens_by_the_hundred(monkeypatch):
+    monkeypatch.setattr(limits, "MAX_ROOMS", 5)
+    with serving() as client:
+        played = open_table(client, "auction_poker", [None, "random"])
+        with at_table(client, played) as ana:
+            ana.sit(0, "Ana")
+            play_deal(ana, lambda legal: legal[0])
+            token = ana.token
+        for _ in range(20):
+            open_table(client, "auction_poker", ["random", "random"])
+        assert len(client.app.state.lobby.rooms) == 5
+        with at_table(client, played) as again:
+            again.send("resume", token=token)
+            assert again.until(lambda message: message["type"] == "state" and message["you"] == 0)["payoffs"]
+
+
+def test_who_opens_too_many_tables_keeps_nobody_else_from_it(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(limits, "MAX_CLIENTS", 3)
+    buckets = Buckets(1.0, 2.0)
+    monkeypatch.setattr(Bucket.__init__, "__defaults__", (lambda: now[0],))
+    assert [buckets.take("rude") for _ in range(4)] == [True, True, False, False]
+    assert buckets.take("kind")
+    for number in range(50):
+        assert buckets.take(str(number))
+    assert len(buckets._buckets) == 3
+
+
+def test_accents_do_not_pile_up_and_equal_names_are_equal():
+    assert clean_name("Z\u0351\u036b\u0313\u036a\u0302A") == "Z\u0351\u036bA"
+    assert clean_name("Jose\u0301") == clean_name("Jos\u00e9") == "Jos\u00e9"
+    assert clean_name("\u0645\u064e\u0651") == "\u0645\u064e\u0651"
 
 
 def test_a_bucket_allows_a_burst_and_then_its_rate():

@@ -126,6 +126,9 @@ def test_a_hint_and_what_choices_cost(server):
         assert len(choices) <= 3
         assert [one["cost"] for one in choices] == sorted((one["cost"] for one in choices), reverse=True)
         assert all(one["cost"] > 0 and one["error"] >= 0 and one["chosen"] != one["better"] for one in choices)
+        # What is needed to call them by cards and chips, as this seat knew them.
+        own = ana.state["view"]["seats"][0]["cards"]
+        assert all(one["cards"] == own and one["phase"] and "facts" in one and "centre" in one for one in choices)
 
 
 def test_agents_alone_are_watched_with_everything_in_view(server, game):

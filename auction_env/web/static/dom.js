@@ -32,6 +32,9 @@ const SUITS = { c: "clubs", d: "diamonds", h: "hearts", s: "spades" };
 export const cardName = (card) => (card === "??" ? "a card face down" : `${RANKS[card[0]]} of ${SUITS[card[1]]}`);
 export const rankText = (card) => (card[0] === "T" ? "10" : card[0]);
 
+// The games write a ten as T; cards and all words on this page say 10.
+export const tens = (text) => text.replace(/(?<!\w)T(?!\w)/g, "10");
+
 // A line of the game as nodes: names in place of player_0, cards with their suits.
 export function line(text, names) {
   const nodes = [];
@@ -40,13 +43,13 @@ export function line(text, names) {
     else if (/^[2-9TJQKA][cdhs]$/.test(part)) {
       nodes.push(h("span", { class: "sr" }, cardName(part)));
       nodes.push(h("span", { class: `inline ${part[1]}`, "aria-hidden": "true" }, rankText(part), suit(part[1])));
-    } else if (part) nodes.push(part);
+    } else if (part) nodes.push(tens(part));
   }
   return nodes;
 }
 
 export const plain = (text, names) =>
-  text.replace(/player_(\d+)/g, (whole, seat) => names[Number(seat)] ?? whole)
+  tens(text).replace(/player_(\d+)/g, (whole, seat) => names[Number(seat)] ?? whole)
     .replace(/(?<![\w-])[2-9TJQKA][cdhs](?![\w-])/g, cardName);
 
 export function say(text) {

@@ -30,6 +30,7 @@ export function lobby(main, setup) {
     ...groups.map(([title, agents]) => h("optgroup", { label: title }, agents.map((agent) => h("option", { value: agent, selected: agent === chosen }, agent)))),
   ];
   const games = [...setup.games].sort((a, b) => order(a) - order(b));
+  const titleOf = (name) => setup.games.find((one) => one.name === name).title;
   const most = () => setup.games.find((one) => one.name === game).most;
 
   const bound = () => seats.map((agent) => setup.bound[agent]).find(Boolean); // of an agent that plays at its settings only
@@ -103,11 +104,11 @@ export function lobby(main, setup) {
       const free = one.seats.filter((seat) => seat.open).length;
       const who = one.seats.map((seat) => seat.name || "open seat").join(", ");
       return h("li", {}, h("a", { href: `#/table/${one.room}` },
-        h("b", {}, setup.games.find((each) => each.name === one.game).title), h("span", {}, who),
+        h("b", {}, titleOf(one.game)), h("span", {}, who),
         h("small", {}, free ? `${free} open` : one.people ? "being played" : "watch")));
     };
     const records = setup.recordings.map((one, index) => h("li", {}, h("a", { href: `#/record/${index}` },
-      h("b", {}, one.name), h("span", {}, `${one.settings.num_players} seats`), h("small", {}, `${one.deals} deal${one.deals > 1 ? "s" : ""}`))));
+      h("b", {}, one.name), h("span", {}, [titleOf(one.game), ...(one.names.every(Boolean) ? [one.names.join(", ")] : [`${one.settings.num_players} seats`])].join(" · ")), h("small", {}, `${one.deals} deal${one.deals > 1 ? "s" : ""}`))));
     found.replaceChildren(
       open.length ? h("section", { class: "panel" }, h("h2", {}, "Tables"), h("ul", { class: "list" }, open.map(item))) : "",
       records.length ? h("section", { class: "panel" }, h("h2", {}, "Records"), h("ul", { class: "list" }, records)) : "");

@@ -1,6 +1,6 @@
 // A table over a socket: your seat, your choices, and everybody else's as far as you may see them.
 
-import { cardName, h, line, memory, plain, say, toast, warmth } from "./dom.js";
+import { calm, cardName, h, line, memory, plain, say, tens, toast, warmth } from "./dom.js";
 import { setRulesGame } from "./rules.js";
 import { card, drawTable, logNode, noteNode, optionBars, replaceTable } from "./table.js";
 import { liveMatch } from "./watch.js";
@@ -63,7 +63,7 @@ export function playRoom(main, table, setup, address = []) {
       busy = "";
       toast(message.message);
       if (state) draw();
-    } else if (message.type === "hint") { busy = ""; hint = message; draw(); say(`${message.agent} would ${plain(message.name, names())}`); }
+    } else if (message.type === "hint") { busy = ""; hint = message; draw(); side.querySelector(".hint")?.scrollIntoView({ block: "nearest" }); say(`${message.agent} would ${plain(message.name, names())}`); }
     else if (message.type === "review") { busy = ""; review = message; draw(); result.querySelector(".review")?.scrollIntoView({ block: "nearest" }); }
     else if (message.type === "frames") frames(message);
     else if (message.type === "state") take(message);
@@ -126,8 +126,8 @@ export function playRoom(main, table, setup, address = []) {
     draw();
   }
 
-  function label(name) {
-    const [first, second] = name.split(" "), facts = state.facts, settings = state.settings;
+  function label(name, facts = state.facts) {
+    const [first, second] = name.split(" "), settings = state.settings;
     if (first === "bid") return `Bid ${second ?? facts.cost}`;
     if (first === "call") return `Call ${facts.to_call}`;
     if (first === "bet") return `Bet ${settings.bet_size}`;
@@ -138,10 +138,13 @@ export function playRoom(main, table, setup, address = []) {
     return name[0].toUpperCase() + name.slice(1);
   }
 
-  const nodesOf = (name) => {
-    if (!byPlaces() || !/\d/.test(name)) return line(label(name), names());
-    const cards = word() === "keep" ? state.view.centre : state.view.seats[state.you].cards;
+  const here = () => ({ facts: state.facts, centre: state.view.centre, cards: state.view.seats[state.you].cards });
+
+  // What an action is called at a moment: cards in place of their places, bids with what they cost.
+  const nodesOf = (name, at = here()) => {
     const [first, ...rest] = name.split(" ");
+    if (!["discard", "keep"].includes(first) || !/\d/.test(name)) return line(label(name, at.facts), names());
+    const cards = first === "keep" ? at.centre : at.cards;
     return [first, " ", ...line(rest.map((place) => cards[Number(place)]).join(" "), names())];
   };
 
@@ -156,7 +159,7 @@ export function playRoom(main, table, setup, address = []) {
   function valueOf(text, when) {
     if (!text) return [];
     const parts = text.includes(": ") && /^high: /.test(text) ? text.split("; ").map((one) => one.split(": ")) : [["hand", text]];
-    return [h("dl", { class: when }, parts.map(([kind, words]) => h("div", {}, h("dt", {}, kind), h("dd", {}, words))))];
+    return [h("dl", { class: when }, parts.map(([kind, words]) => h("div", {}, h("dt", {}, kind), h("dd", {}, tens(words)))))];
   }
 
   // --- drawing ---
@@ -173,7 +176,14 @@ export function playRoom(main, table, setup, address = []) {
     const again = focused && page.querySelector(`[data-focus="${CSS.escape(focused)}"]`);
     if (again) again.focus({ preventScroll: true });
     else if (turn || inside) bar.focus({ preventScroll: true });
-    if (turn && matchMedia("(max-width: 700px)").matches) bar.scrollIntoView({ block: "end" });
+    if (turn) showOwn();
+  }
+
+  // Whoever is to choose sees the own hand, and what lies in the middle: the choices lie over the foot of a full table.
+  function showOwn() {
+    bar.scrollIntoView({ block: "nearest" });
+    const over = felt.querySelector(".seat.own").getBoundingClientRect().bottom + 6 - bar.parentNode.getBoundingClientRect().top;
+    if (over > 0) scrollBy({ top: over, behavior: calm() ? "auto" : "smooth" });
   }
 
   // Whoever has chosen face down waits: the others' plates still say whose choice is awaited.
@@ -272,7 +282,7 @@ export function playRoom(main, table, setup, address = []) {
     const row = (seat) => {
       const view = state.view.seats[seat], notes = view.notes.filter((note) => !/^[+-]\d+$/.test(note)); // the chips have a column
       return h("tr", { class: seat === state.you ? "you" : "" }, h("th", { scope: "row" }, all[seat]),
-        h("td", { class: "made" }, h("span", { class: "notes" }, notes.map((note) => noteNode(note, all))), view.hand ? h("span", { class: "small" }, view.hand) : null),
+        h("td", { class: "made" }, h("span", { class: "notes" }, notes.map((note) => noteNode(note, all))), view.hand ? h("span", { class: "small" }, tens(view.hand)) : null),
         h("td", { class: state.payoffs[seat] > 0 ? "won" : "" }, signed(state.payoffs[seat])), h("td", {}, signed(state.totals[seat])));
     };
     return [h("section", { class: "result", "aria-label": "How the pot was divided" },
@@ -287,7 +297,7 @@ export function playRoom(main, table, setup, address = []) {
     if (!review.choices.length) return h("div", { class: "review" }, h("h3", {}, "Your choices"), h("p", {}, "The search found nothing that it would have done better."));
     return h("div", { class: "review" }, h("h3", {}, "What cost you most, as the search reckons"),
       h("ol", {}, review.choices.map((one) => h("li", {}, h("b", {}, `${one.cost.toFixed(2)} ± ${(1.96 * one.error).toFixed(2)} chips: `),
-        "you chose ", h("q", {}, ...line(one.chosen, names())), ", it would ", h("q", {}, ...line(one.better, names())), ` (${one.phase} phase)`))),
+        "you chose to ", h("em", {}, ...nodesOf(one.chosen, one)), ", it would ", h("em", {}, ...nodesOf(one.better, one)), ` (${one.phase})`))),
       h("p", { class: "small" }, "Playouts in 800 imagined deals for each choice; it sees what you saw. ± is a 95 % interval."));
   }
 

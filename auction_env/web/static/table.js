@@ -1,6 +1,6 @@
 // A table as one reader sees it. What lies where comes from the view; no rule of a game is known here.
 
-import { calm, cardName, h, line, rankText, suit } from "./dom.js";
+import { calm, cardName, h, line, rankText, suit, tens } from "./dom.js";
 
 export function card(name, options = {}) {
   const down = name === "??", tag = options.onclick ? "button" : "span";
@@ -70,10 +70,11 @@ function seatNode(seat, scene, place) {
       group(seat.cards, "hole", own ? "your cards" : `cards of ${name}`),
       group(seat.bought, "bought", `open cards of ${name}`)),
     h("div", { class: "plate" },
-      h("span", { class: "who" }, seat.dealer ? h("abbr", { class: "button", title: "dealer" }, "D") : null,
-        h("span", { class: "name" }, name), scene.marks?.(seat.seat) ?? null),
-      chips(seat.stack),
-      seat.hand ? h("p", { class: "shows" }, seat.hand) : null),
+      h("div", { class: "head" },
+        h("span", { class: "who" }, seat.dealer ? h("abbr", { class: "button", title: "dealer" }, "D") : null,
+          h("span", { class: "name", title: name }, name), scene.marks?.(seat.seat) ?? null),
+        chips(seat.stack)),
+      seat.hand ? h("p", { class: "shows" }, tens(seat.hand)) : null),
     notes.length ? h("p", { class: "notes" }, notes.map((note) => noteNode(note, scene.names))) : null,
   );
   node.dataset.seat = seat.seat;

@@ -1,6 +1,6 @@
 // Looking at a deal frame by frame: a live match of agents, or a record.
 
-import { calm, h, line, plain, request, say, toast } from "./dom.js";
+import { calm, h, line, plain, request, say, tens, toast } from "./dom.js";
 import { setRulesGame } from "./rules.js";
 import { drawTable, logNode, optionBars, replaceTable } from "./table.js";
 
@@ -119,10 +119,22 @@ export class Player {
     return [first, " ", ...line(rest.map((place) => cards[Number(place)]).join(" "), this.names)];
   }
 
+  // What has not changed is not drawn again: many steps may come while one is looked at.
   draw() {
     const frame = this.frames[this.at];
     if (!frame) return;
-    const last = this.at === this.frames.length - 1, seen = this.reveal === "all" || Number(this.reveal) === frame.choice?.seat;
+    if (frame !== this.drawn || this.reveal !== this.revealed) this.drawMoment(frame);
+    this.slider.value = String(this.at);
+    this.slider.setAttribute("aria-valuetext", `step ${this.at} of ${this.frames.length - 1}`);
+    this.count.textContent = `${this.at} / ${this.frames.length - 1}`;
+    this.playButton.textContent = this.playing ? "❚❚" : "▶";
+    this.playButton.setAttribute("aria-label", this.playing ? "Pause" : "Play");
+    this.nextButton.hidden = !(this.onNext && this.at === this.frames.length - 1 && this.finished && !this.over);
+  }
+
+  drawMoment(frame) {
+    Object.assign(this, { drawn: frame, revealed: this.reveal });
+    const seen = this.reveal === "all" || Number(this.reveal) === frame.choice?.seat;
     const one = this.reveal === "all" || this.reveal === "none" ? null : Number(this.reveal);
     replaceTable(this.felt, drawTable({ view: this.view(frame), names: this.names, you: null, bottom: one ?? 0 }));
     const lines = this.frames.slice(0, this.at + 1).flatMap((each) => each.lines), parts = [];
@@ -130,23 +142,17 @@ export class Player {
       h("h2", {}, `${this.names[frame.choice.seat]}: `, h("em", {}, ...this.nodesOf(frame.choice.name, frame))),
       frame.choice.options ? optionBars(frame.choice, (name) => this.nodesOf(name, frame)) : null));
     parts.push(this.advice);
-    if (one !== null && frame.hands[one]) parts.push(h("section", { class: "panel" }, h("h2", {}, `${this.names[one]} holds`), h("p", {}, frame.hands[one])));
+    if (one !== null && frame.hands[one]) parts.push(h("section", { class: "panel" }, h("h2", {}, `${this.names[one]} holds`), h("p", {}, tens(frame.hands[one]))));
     parts.push(h("section", { class: "panel story", tabindex: "0", "aria-label": "This deal, so far" }, h("h2", {}, "This deal"), lines.length ? logNode(lines, this.names) : h("p", { class: "small" }, "Cards are dealt.")));
     this.side.replaceChildren(...parts);
     const story = this.side.querySelector(".story");
     story.scrollTop = story.scrollHeight;
-    this.slider.value = String(this.at);
-    this.slider.setAttribute("aria-valuetext", `step ${this.at} of ${this.frames.length - 1}`);
-    this.count.textContent = `${this.at} / ${this.frames.length - 1}`;
-    this.playButton.textContent = this.playing ? "❚❚" : "▶";
-    this.playButton.setAttribute("aria-label", this.playing ? "Pause" : "Play");
-    this.nextButton.hidden = !(this.onNext && last && this.finished && !this.over);
     if (frame.lines.length) say(plain(frame.lines.join(" "), this.names));
   }
 
   async ask() {
-    const at = this.at, agent = this.agent;
-    if (!agent || !this.advise) { this.advice.hidden = true; return; }
+    const at = this.at, agent = this.agent, asked = this.frames[at]?.view.seats.some((seat) => seat.to_act);
+    if (!agent || !this.advise || !asked) { this.advice.hidden = true; return; }
     let advice = null;
     try { advice = await this.advise(this.deal, at, agent); } catch { /* nobody is to act there */ }
     if (at !== this.at || agent !== this.agent) return;
