@@ -11,7 +11,7 @@ import numpy as np
 
 from auction_env.cli.arguments import parse_settings
 from auction_env.cli.menu import is_long, matching, menu, not_one
-from auction_env.cli.screen import Stop, ask, folded, rows, say, show_table, table_text, tell, with_signs
+from auction_env.cli.screen import Stop, ask, folded, prose, rows, say, show_table, table_text, tell, with_signs
 from auction_env.core.files import check_output
 from auction_env.engine.agent import Player
 from auction_env.engine.record import make_record, write_record
@@ -124,7 +124,9 @@ def _tell_rules(table: Table) -> None:
     if page is None or not page.is_file():
         say(f"{table.game.TITLE}: no page of rules comes with it")
         return
-    lines = "\n".join(folded(line) for line in page.read_text(encoding="utf-8").splitlines()).split("\n")
+    text = re.split(r"^## Actions$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
+    text = re.sub(r"\n(\|.*\n)+", "", text, count=1)  # the first table, and all after, is about programs
+    lines = "\n".join(map(folded, prose(text))).split("\n")
     height = max(5, rows() - 2)
     for first in range(0, len(lines), height):
         say("\n".join(lines[first : first + height]), wrap=False)

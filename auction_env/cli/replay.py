@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.cli import pictures
-from auction_env.cli.screen import Stop, ask, say, show_table, with_signs
+from auction_env.cli import pictures, screen
+from auction_env.cli.screen import Stop, ask, say, with_signs
 from auction_env.engine.record import make_record, read_record, replay
 from auction_env.engine.table import Table
 
@@ -34,19 +34,22 @@ def run(options: argparse.Namespace) -> int:
         if action is None:
             deals += 1
             say(f"\n--- Deal {deals} of {len(table.deals)}: player_{after['dealer'][0]} deals ---")
-        tell(table, before[0], action, after[0], options.seat)
+        tell(table, before[0], action, after[0], options)
         pause(options)
     say(f"\nThe record ends here. Its digest:\n{make_record(table)['digest']}")
     return 0
 
 
-def tell(table: Table, before: Any, action: int | None, after: Any, seat: int | None) -> None:
-    """Print a move (None: there was none), and the table after it, as everybody or one seat may see them."""
+def tell(table: Table, before: Any, action: int | None, after: Any, options: argparse.Namespace) -> None:
+    """Print a move (None: there was none), and the table after it, as everybody or one seat may see them.
+
+    Unless ``options.all``, it waits for the reader where a screen does not hold both. Raises Stop.
+    """
+    seat, put = options.seat, say if options.all else screen.tell
     if action is not None:
         for line in _told(table, before, action, after, seat):
-            say(with_signs(line))
-    say()
-    show_table(table.game.view(after, seat), seat)
+            put(with_signs(line))
+    put("\n" + screen.table_text(table.game.view(after, seat), seat))
 
 
 def pause(options: argparse.Namespace) -> None:

@@ -67,6 +67,28 @@ def folded(line: str) -> str:
     return textwrap.fill(line, columns(), subsequent_indent=start + "  ", drop_whitespace=True, break_on_hyphens=False)
 
 
+def prose(markdown: str) -> list[str]:
+    """A page's paragraphs, list items and rows of tables, each as one line without marks, to be folded to any width.
+
+    Empty lines part the blocks.
+    """
+    blocks: list[str] = []
+    fresh = True
+    for line in markdown.splitlines():
+        words = re.sub(r"\*+|`|\[([^]]*)\]\([^)]*\)", r"\1", line).strip()
+        if words.startswith("|"):
+            cells = [cell.strip() for cell in words.strip("|").split("|")]
+            if any(cell.strip("- ") for cell in cells):
+                blocks.append(": ".join(filter(None, [cells[0], ", ".join(filter(None, cells[1:]))])))
+            fresh = True
+        elif not words or fresh or words.startswith(("#", "- ")):
+            blocks.append(words.lstrip("# ") if words.startswith("#") else words)
+            fresh = not words or words.startswith("#")
+        else:
+            blocks[-1] += " " + words
+    return blocks
+
+
 def tell(lines: str) -> None:
     """Print lines that belong together; on a terminal, wait for the reader before unread ones leave it. Raises Stop."""
     global _skipping

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from auction_env import agents as registry
 from auction_env.core.extras import require
 from auction_env.core.terminal import show
+from auction_env.games import available, get_game
+from auction_env.games.game import make_settings
 
 MAX_SHOWN = 200  # records of a folder
 
@@ -52,6 +55,21 @@ def _records(path: Path) -> list[Path]:
     return found[:MAX_SHOWN]
 
 
+def _check_agent(name: str) -> None:
+    """Raise ValueError unless an agent can sit at some table; one that runs code of its own is not started for that."""
+    if registry.bound_to(name) is not None or registry.plugins_in(name):
+        return
+    troubles = []
+    for game in map(get_game, available()):
+        for num_players in range(2, game.MAX_PLAYERS + 1):
+            try:
+                registry.make(name, game, make_settings(game, {"num_players": num_players}))
+                return
+            except ValueError as error:
+                troubles.append(error)
+    raise ValueError(f"--agent {name}: {troubles[0]}")
+
+
 def run(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C; returns the exit status."""
     require("web")
@@ -67,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--port {options.port}: ports are 0 to 65535")
     if options.tables is not None:
         check_store(options.tables)
+    for name in options.agent:
+        _check_agent(name)
     hosts = [*options.allow_host, *([] if options.host in ("0.0.0.0", "::") else [options.host])]
     config = ServerConfig(
         agents=tuple(dict.fromkeys([*AGENTS, *options.agent])),

@@ -70,6 +70,6 @@ def _deal(table: Table, options: argparse.Namespace, players: list, words: Rando
         before = table.states.copy()
         action = choose_at(table, players[table.to_act], words.take([0]))
         table.act(action)
-        tell(table, before[0], action, table.state, options.seat)
+        tell(table, before[0], action, table.state, options)
     won = ", ".join(f"player_{seat} {chips:+d}" for seat, chips in enumerate(table.deals[-1].payoffs or []))
     say(f"\nThe deal is over: {won}.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from auction_env.engine.record import read_record, replay
+from auction_env.engine.record import RecordError, read_record, replay
 from auction_env.engine.table import Table
 from auction_env.web.advice import table_at
 from auction_env.web.room import frame
@@ -47,7 +47,11 @@ class Recording:
     @classmethod
     def load(cls, path: Path) -> Recording:
         """A record of a file. Raises RecordError, naming what is wrong."""
-        return cls(path.name, read_record(path))
+        record = read_record(path)
+        try:
+            return cls(path.name, record)
+        except RecordError as error:
+            raise RecordError(f"{path}: {error}") from error
 
     def _note(self, before: np.ndarray, action: int | None, after: np.ndarray) -> None:
         if action is None:

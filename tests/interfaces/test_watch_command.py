@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from auction_env import cli
@@ -43,3 +46,21 @@ def test_the_rules_are_read_a_screen_at_a_time(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "Seven-card high-low poker" in out and max(map(len, out.splitlines())) <= 80
     assert out.count("Seven-card") == 1
+    # Paragraphs fill the width, without the marks of the page, and what is about programs is left out.
+    short = [line for line in out.splitlines() if line.startswith(("In one screen.", "A1 The deal.", "- A1"))]
+    assert short and all(len(line) > 60 for line in short)
+    assert "**" not in out and "float32" not in out and "| ---" not in out
+
+
+def test_all_rules_are_there_without_marks(game, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "10000")
+    answers = iter(["r", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt="": next(answers))
+    assert cli.main(["play", game.NAME, "--seed", "4"]) == 0
+    out = capsys.readouterr().out
+    page = (Path(game.__file__).parent / "RULES.md").read_text(encoding="utf-8")
+    rulings = re.findall(r"^- \*\*([AB]\d+ [^*]+)\*\*", page, flags=re.MULTILINE)
+    assert len(rulings) >= 10
+    assert all(ruling in " ".join(out.split()) for ruling in rulings)
+    assert not re.findall(r"\*\*|^\||`", out[out.index(game.TITLE + "\n") :], flags=re.MULTILINE)

@@ -358,3 +358,42 @@ def test_a_solved_policy_sits_at_its_own_settings_and_says_exact_values(tmp_path
 def test_how_far_compiling_has_come_is_told(server):
     warm = server.get("/api/warm").json()
     assert 0 <= warm["done"] <= warm["of"] and warm["of"] >= 2
+
+
+@pytest.mark.parametrize("agent", ["nobody", "ppo:no/such/run", "rules:nonsense"])
+def test_an_agent_that_cannot_play_is_told_before_the_server_starts(agent, capsys):
+    from auction_env import cli
+
+    assert cli.main(["serve", "--port", "0", "--agent", agent]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("auction_env: ") and f"--agent {agent}: " in said and said.count("\n") == 1
+
+
+def test_a_folder_of_records_says_which_of_them_is_none(tmp_path, capsys):
+    from auction_env import cli
+
+    table = Table("auction_poker", {"num_players": 2})
+    table.reset(1)
+    write_record(tmp_path / "a.json", make_record(table))
+    (tmp_path / "b.json").write_text('{"format": 1}')
+    assert cli.main(["serve", "--port", "0", "--record", str(tmp_path)]) == 2
+    assert str(tmp_path / "b.json") in capsys.readouterr().err
+
+
+def test_more_agents_at_a_table_take_less_time_each(monkeypatch):
+    from auction_env.web import lobby
+
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    with serving(pace=0.6) as client:
+        monkeypatch.setattr(lobby.asyncio, "sleep", sleep)
+        for agents in (2, 6):
+            waited.clear()
+            table = open_table(client, "auction_poker", [None, *["random"] * agents])
+            with at_table(client, table) as ana:
+                ana.sit(0, "Ana")
+                play_deal(ana, lambda legal: legal[0])
+            assert {round(one, 6) for one in waited} == {0.6 if agents == 2 else 0.3}
