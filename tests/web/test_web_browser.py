@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from web_browser import (
     CHROMIUM,
+    PATIENCE,
     chromium,
     live_server,
     page_of,
@@ -29,6 +30,7 @@ from auction_env.engine.table import Table
 from auction_env.web.watch import Recording
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+expect.set_options(timeout=PATIENCE)  # a busy machine is slow to think
 GAMES = ("auction_poker", "auction_flop")
 SIZES = {"phone": (360, 740), "desktop": (1280, 800)}
 
