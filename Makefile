@@ -9,7 +9,7 @@ LOWEST := .venv-lowest
 LOWEST_TESTS := $(addprefix tests/,interfaces/test_single.py interfaces/test_vector.py interfaces/test_parallel.py \
 	interfaces/test_aec.py interfaces/test_sb3.py engine/test_render.py learning/test_tensor_file.py \
 	learning/test_policy_files.py learning/test_runs.py)
-AGENTS ?= rules:tight rules:loose rules:aggressive --without montecarlo
+AGENTS ?= rules:tight rules:loose rules:aggressive
 .PHONY: help setup train learning leaderboard bench docs test test-clients test-lowest test-all style lint clean
 .DEFAULT_GOAL := help
 
