@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from auction_env.core.jit import inner
 from auction_env.games.cards import EMPTY, count, count_of, suit_ranks
 from auction_env.games.game import ObservationField
-from auction_env.games.hand_strength import high_promise, low_promise
+from auction_env.games.hand_strength import from_wheel, high_promise, low_promise, window_counts
 from auction_env.games.hands import high_key
 
 
@@ -133,18 +133,15 @@ def _write_suit(cards: Any, live: Any, out: Any, at: Any) -> None:
 @inner
 def _write_window(ranks: Any, live: Any, out: Any, at: Any) -> None:
     wheel = (ranks << 1) | (ranks >> 12)  # the ace below the deuce as well
-    most, number, missing = 0, 0, 0
-    for lowest in range(10):
-        held = count(wheel >> lowest & 31)
-        if held > most:
-            most, number, missing = held, 0, 0
-        if held == most:
-            gap = (31 << lowest) & ~wheel
-            number += 1
-            missing |= gap >> 1 | (gap & 1) << 12
+    ones, twos, fours = window_counts(wheel)
+    most, best = 0, 0x3FF
+    for digit, windows in ((4, fours), (2, twos), (1, ones)):
+        if best & windows:
+            most, best = most + digit, best & windows
+    missing = (best | best << 1 | best << 2 | best << 3 | best << 4) & ~wheel
     out[at + most] = 1
-    out[at + 6] = number / 10.0
-    out[at + 7] = count_of(live, missing) / 16.0
+    out[at + 6] = count(best) / 10.0
+    out[at + 7] = count_of(live, from_wheel(missing)) / 16.0
 
 
 @inner

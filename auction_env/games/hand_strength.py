@@ -132,16 +132,43 @@ def _raised_by_groups(value: Any, one: Any, two: Any, three: Any, live: Any, dra
 
 
 @inner
+def window_counts(wheel: Any) -> Any:
+    """How many ranks a set holds of each window of five in a row, for all ten windows at once.
+
+    Args:
+        wheel: a set of ranks with the ace below the deuce as well (14 bits).
+
+    Returns:
+        three numbers whose bits, at the place of a window's lowest rank, are the binary digits of its count.
+    """
+    a, b, c, d, e = wheel, wheel >> 1, wheel >> 2, wheel >> 3, wheel >> 4
+    three = a ^ b ^ c  # two full adders, and one more for what they carry
+    carry, other = (a & b) | (c & (a ^ b)), (three & d) | (e & (three ^ d))
+    return (three ^ d ^ e) & 0x3FF, (carry ^ other) & 0x3FF, carry & other & 0x3FF
+
+
+@inner
+def from_wheel(wheel: Any) -> Any:
+    """The set of ranks (13 bits) of one with the ace below the deuce."""
+    return wheel >> 1 | (wheel & 1) << 12
+
+
+@inner
 def _straight_chance(ranks: Any, live: Any, draws: Any, pace: Any) -> Any:
     """Chance of a straight: of each of the ten windows of five ranks, taken together."""
     wheel = (ranks << 1) | (ranks >> 12)  # the ace below the deuce as well
+    ones, twos, fours = window_counts(wheel)
+    windows = fours & ~ones  # one rank short
+    if draws >= 2:
+        windows |= twos & ones
+    if draws >= 3:
+        windows |= twos
     miss = 1.0
-    for lowest in range(10):
-        gap = (31 << lowest) & ~wheel
-        needed = count(gap >> 1 | (gap & 1) << 12)
-        if needed <= draws and needed <= 3 and needed > 0:
-            outs = count_of(live, gap >> 1 | (gap & 1) << 12)
-            miss *= 1.0 - _DISTINCT[needed] * _hit(draws, needed, outs, pace)
+    while windows:
+        gap = (31 << count((windows & -windows) - 1)) & ~wheel
+        windows &= windows - 1
+        needed = count(gap)
+        miss *= 1.0 - _DISTINCT[needed] * _hit(draws, needed, count_of(live, from_wheel(gap)), pace)
     return 1.0 - miss
 
 
@@ -159,7 +186,7 @@ def low_promise(cards: Any, live: Any, draws: Any, pace: Any, size: Any, table: 
         needed = min(size, 5) - count(held & below)
         chance = 1.0
         if needed > 0:
-            outs = count_of(live, missing >> 1 | (missing & 1) << 12)
+            outs = count_of(live, from_wheel(missing))
             chance = _hit(draws, needed, outs * (1.0 - 0.1 * (needed - 1)), pace) if needed <= draws else 0.0
             chance = max(chance, before)
         value += (chance - before) * 0.5 * (table[top] + table[top - 1])

@@ -174,9 +174,13 @@ def features(s: Any, me: Any, own: Any, others: Any, options: Any, actions: Any,
         _write_wins(s, me, hand, live, own, others, cards)
         return 0
     for place in range(s.row_count):
-        _write_option(s, me, np.int64(s.row[place]), hand, live, others, options[place])
+        _write_option(s, np.int64(s.row[place]), hand, live, options[place])
         if s.phase == PICK:
             actions[place] = s.row[place]
+    for steps in range(1, s.num_players):
+        seat = (me + steps) % s.num_players
+        if s.dealt_in[seat] and (s.phase != PICK or others[steps - 1, _S_LATER] != 0):  # who may yet take a card
+            _write_rival(s, exposed_set(s, seat), live, others[steps - 1], options)
     return np.int64(s.row_count)
 
 
@@ -190,12 +194,16 @@ def _live(s: Any, hole: Any) -> Any:
 
 
 @inner
+def _pace(s: Any) -> Any:
+    """Cards among which a seat chooses one, at the mean over its places in the order, over those not seen."""
+    unseen = s.num_ranks * s.num_suits - s.hole_cards - np.int64(s.num_in) * min(s.auction + 1, s.num_auctions)
+    return 0.5 * (np.int64(s.num_in) + 1) / max(unseen, 1)
+
+
+@inner
 def _write_cards(s: Any, cards: Any, live: Any, draws: Any, out: Any, at: Any) -> None:
     """The fields of a hand, with as many cards to come."""
-    n = np.int64(s.num_in)
-    number = s.num_ranks * s.num_suits - s.hole_cards - n * min(s.auction + 1, s.num_auctions)
-    pace = 0.5 * (n + 1) / max(number, 1)
-    size = s.hole_cards + s.num_auctions
+    n, pace, size = s.num_in, _pace(s), s.hole_cards + s.num_auctions
     write_hand(cards, live, draws, pace, size, HIGH_STRENGTH[n - 2], out, at)
     write_low(cards, live, draws, pace, size, LOW_STRENGTH[n - 2], out, at)
 
@@ -284,35 +292,30 @@ def _write_other(s: Any, me: Any, seat: Any, steps: Any, live: Any, out: Any) ->
 
 
 @inner
-def _write_option(s: Any, me: Any, card: Any, hand: Any, live: Any, others: Any, out: Any) -> None:
-    """A card of the row: what it makes of the own hand, and the most that it makes of a rival's who may yet take it."""
-    n, draws, bit = np.int64(s.num_players), np.int64(s.num_auctions - s.auction - 1), card_bit(card)
+def _write_option(s: Any, card: Any, hand: Any, live: Any, out: Any) -> None:
+    """A card of the row: what it makes of the own hand."""
     out[0] = 1
     out[_C_RANK + (card >> 2)] = 1
-    _write_cards(s, hand | bit, live, draws, out, _C_HAND)
+    _write_cards(s, hand | card_bit(card), live, np.int64(s.num_auctions - s.auction - 1), out, _C_HAND)
     _write_share(s, out, _C_HAND, _C_SHARE)
-    for steps in range(1, n):
-        seat, other = (me + steps) % n, others[steps - 1]
-        if not s.dealt_in[seat] or (s.phase == PICK and not other[_S_LATER]):
-            continue
-        shown = exposed_set(s, seat)
-        gained = (few_key(shown | bit) >> 20) - (few_key(shown) >> 20)
-        out[_C_GROUPS] = max(out[_C_GROUPS], np.float32(gained / 3.0))
-        out[_C_SUITED] = max(out[_C_SUITED], np.float32(count(suit_ranks(shown, card & 3)) / 5.0))
-        _write_rival(s, shown | bit, live, draws, other, out)
 
 
 @inner
-def _write_rival(s: Any, cards: Any, live: Any, draws: Any, other: Any, out: Any) -> None:
-    n = np.int64(s.num_in)
-    number = s.num_ranks * s.num_suits - s.hole_cards - n * min(s.auction + 1, s.num_auctions)
-    pace, size = 0.5 * (n + 1) / max(number, 1), s.hole_cards + s.num_auctions
-    high = high_promise(cards, live, draws, pace, size, HIGH_STRENGTH[n - 2])
-    low = low_promise(cards, live, draws, pace, size, LOW_STRENGTH[n - 2])
-    out[_C_GAIN] = max(out[_C_GAIN], np.float32(high - other[_S_SHOWN + _HIGH_AT]))
-    out[_C_GAIN + 1] = max(out[_C_GAIN + 1], np.float32(low - other[_S_SHOWN + _LOW_AT]))
-    out[_C_STRENGTH] = max(out[_C_STRENGTH], np.float32(high))
-    out[_C_STRENGTH + 1] = max(out[_C_STRENGTH + 1], np.float32(low))
+def _write_rival(s: Any, shown: Any, live: Any, other: Any, options: Any) -> None:
+    """What each card of the row makes of the cards that a rival shows, where that is more than of those before it."""
+    draws, pace, size = np.int64(s.num_auctions - s.auction - 1), _pace(s), s.hole_cards + s.num_auctions
+    groups, table = few_key(shown) >> 20, s.num_in - 2
+    for place in range(s.row_count):
+        card, out = np.int64(s.row[place]), options[place]
+        cards = shown | card_bit(card)
+        high = high_promise(cards, live, draws, pace, size, HIGH_STRENGTH[table])
+        low = low_promise(cards, live, draws, pace, size, LOW_STRENGTH[table])
+        out[_C_GROUPS] = max(out[_C_GROUPS], np.float32(((few_key(cards) >> 20) - groups) / 3.0))
+        out[_C_SUITED] = max(out[_C_SUITED], np.float32(count(suit_ranks(shown, card & 3)) / 5.0))
+        out[_C_GAIN] = max(out[_C_GAIN], np.float32(high - other[_S_SHOWN + _HIGH_AT]))
+        out[_C_GAIN + 1] = max(out[_C_GAIN + 1], np.float32(low - other[_S_SHOWN + _LOW_AT]))
+        out[_C_STRENGTH] = max(out[_C_STRENGTH], np.float32(high))
+        out[_C_STRENGTH + 1] = max(out[_C_STRENGTH + 1], np.float32(low))
 
 
 # --- after the auctions: chances against what the others may hold -----------------------------------------------------
