@@ -411,7 +411,9 @@ class Table(Compiled):
             IllegalActionError: not a legal action now; the table and its generator are unchanged.
         """
         seat = self._acting.item()
-        index = self.action_index(action)
+        index = action.item() if type(action) is np.int64 else action  # what a space draws
+        if type(index) is not int or not 0 <= index < len(self.action_names):
+            index = self.action_index(action)
         mask = np.zeros(len(self.action_names), _INT8)  # zeros_like takes ten times as long
         count = self._kernels.act(self._states, 0, index, self._scratch, mask)
         if count < 0:
@@ -426,10 +428,6 @@ class Table(Compiled):
         Raises:
             IllegalActionError: there is no such action.
         """
-        if type(action) is np.int64:  # what a space draws
-            action = action.item()
-        if type(action) is int and 0 <= action < len(self.action_names):
-            return action
         if isinstance(action, str):
             if action not in self.action_names:
                 raise IllegalActionError(f"there is no action {action!r}; legal now: {self._legal_names()}")

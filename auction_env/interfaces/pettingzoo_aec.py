@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.env import AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
 from auction_env.engine.record import make_record
@@ -175,20 +176,24 @@ class AuctionEnv(AECEnv):
     def _pass_turn(self, agent: str) -> None:
         """The deal goes on: what changes for others is asked for when it is their turn."""
         self.infos[agent] = self._idle_info()
-        seat = self.table.to_act
-        assert seat is not None
+        seat: int = self.table.to_act  # type: ignore[assignment]
         self.agent_selection = agent = self.possible_agents[seat]
         self.infos[agent] = self._info(seat)
 
     def _info(self, seat: int) -> dict[str, Any]:
         """The info of the seat to act."""
-        info = {**self.table.facts(seat), "illegal_action": 0}
-        return {**info, "action_mask": self.table.mask(seat)} if self.flat else info
+        info = self.table.facts(seat)
+        info["illegal_action"] = 0
+        if self.flat:
+            info["action_mask"] = self.table.mask(seat)
+        return info
 
     def _idle_info(self) -> dict[str, Any]:
         """The info of a seat that is not to act."""
-        info = dict(self._no_info)
-        return {**info, "action_mask": np.zeros(len(self.table.action_names), np.int8)} if self.flat else info
+        info = self._no_info.copy()
+        if self.flat:
+            info["action_mask"] = np.zeros(len(self.table.action_names), np.int8)
+        return info
 
     def _end_deal(self, result: list[int]) -> None:
         self._paid = True
@@ -267,6 +272,18 @@ def _straight_from_the_environment(name: str) -> property:
     return property(operator.attrgetter(f"raw.{name}"))
 
 
+class _InTurn(AECIterable[str, Any, Any]):
+    """PettingZoo's order enforcing iterable, which asks the environment itself who is next."""
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        raw, left = self.env.raw, self.max_iter
+        while left > 0 and raw.agents:
+            assert self.env._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
+            self.env._has_updated = False
+            left -= 1
+            yield raw.agent_selection
+
+
 class _Wrapped(wrappers.OrderEnforcingWrapper):
     """PettingZoo's order enforcing, and in the same object what its TerminateIllegalWrapper does.
 
@@ -290,6 +307,10 @@ class _Wrapped(wrappers.OrderEnforcingWrapper):
     def last(self, observe: bool = True) -> Any:
         """See AECEnv."""
         return self.raw.last(observe) if self._has_reset else super().last(observe)
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
+        """See AECEnv."""
+        return _InTurn(self, max_iter) if self._has_reset else super().agent_iter(max_iter)
 
     def step(self, action: Any) -> None:
         """See AECEnv."""

@@ -419,3 +419,11 @@ def test_the_tables_in_the_pages_are_those_of_the_figures_kept():
         assert f"{speed.BEGIN}\n\n{table}\n\n{speed.END}" in page.read_text(encoding="utf-8")
     for _, _, name, peer in speed.SHORT:
         assert peer in speed.short_table(report), name
+
+
+@pytest.mark.parametrize("path", sorted((measure.ROOT / "benchmarks" / "results").glob("*.json")), ids=lambda p: p.stem)
+def test_shipped_results_come_from_commits_not_from_edited_files(path):
+    text = path.read_text()
+    assert "git_clean" in text or path.stem == "exploitability"  # which is of before results said where they come from
+    assert '"git_clean": true' in text or path.stem == "exploitability"
+    assert '"git_clean": false' not in text
