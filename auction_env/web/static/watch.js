@@ -43,7 +43,7 @@ export class Player {
       h("option", { value: "" }, "ask an agent …"), this.setup.agents.map((agent) => h("option", {}, agent))) : null;
     const link = this.onMove ? button("Copy a link to this moment", () => this.copyLink(), "Link", "link") : null;
     return h("div", { class: "controls" },
-      h("div", { class: "transport" }, button("First step", () => this.go(0), "«", "first"), button("Step back", () => this.step(-1), "‹", "back"), this.playButton,
+      h("div", { class: "transport" }, button("First step", () => this.step(-Infinity), "«", "first"), button("Step back", () => this.step(-1), "‹", "back"), this.playButton,
         button("Step on", () => this.step(1), "›", "on"), button("Last step", () => this.go(this.frames.length - 1), "»", "last"), this.slider, this.count),
       h("div", { class: "choices" }, this.extra ?? null, this.reveals, speeds, ask, link, this.nextButton));
   }
@@ -165,7 +165,7 @@ export class Player {
 
   key(event) {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
-    const runs = { ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.go(0), End: () => this.go(this.frames.length - 1),
+    const runs = { ArrowLeft: () => this.step(-1), ArrowRight: () => this.step(1), Home: () => this.step(-Infinity), End: () => this.go(this.frames.length - 1),
       " ": () => this.toggle(), n: () => { if (!this.nextButton.hidden) this.onNext(); } };
     if (!runs[event.key] || (event.key === " " && /^(BUTTON|A)$/.test(event.target.tagName))) return;
     event.preventDefault();
